@@ -1,0 +1,6 @@
+"""The tables of the human side, by topic."""
+
+from audit.models.policy import Budget, OperatingPoint
+from audit.models.reviewing import Assignment, ContentView, Decline, Verdict
+
+__all__ = ["Assignment", "Budget", "ContentView", "Decline", "OperatingPoint", "Verdict"]

@@ -1,0 +1,41 @@
+"""The errors of the domain: a sentence that says what to do, and a stable code.
+
+Only `litmus_site.errors` knows which HTTP status a code becomes.
+"""
+
+from typing import Any
+
+
+class DomainError(Exception):
+    """Something the caller can mend. The message is shown to people as it is."""
+
+    code = "invalid"
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+
+class NotAllowed(DomainError):
+    """The caller is known, and this is not theirs to do."""
+
+    code = "not_allowed"
+
+
+class Conflict(DomainError):
+    """What is asked contradicts what is already there."""
+
+    code = "conflict"
+
+
+class TooLarge(DomainError):
+    """The body is over a stated limit."""
+
+    code = "too_large"
+
+
+class NotFound(DomainError):
+    """There is no such thing, or it is not the caller's to see."""
+
+    code = "not_found"

@@ -1,0 +1,31 @@
+"""The tables of the machine side, by topic."""
+
+from labeling.models.access import Invitation, Membership, Project, RunnerKey
+from labeling.models.catalogue import Case, Suite
+from labeling.models.drawing import AuditDraw, DrawMember, DrawStratum
+from labeling.models.judging import Judge, Judgment, PanelSeat
+from labeling.models.requesting import AuditRequest
+from labeling.models.running import Configuration, Measurement, Run, Trajectory, TrajectoryContent
+from labeling.models.working import Heartbeat
+
+__all__ = [
+    "AuditDraw",
+    "AuditRequest",
+    "Case",
+    "Configuration",
+    "DrawMember",
+    "DrawStratum",
+    "Heartbeat",
+    "Invitation",
+    "Judge",
+    "Judgment",
+    "Measurement",
+    "Membership",
+    "PanelSeat",
+    "Project",
+    "Run",
+    "RunnerKey",
+    "Suite",
+    "Trajectory",
+    "TrajectoryContent",
+]

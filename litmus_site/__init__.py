@@ -1,0 +1,5 @@
+"""The composition root."""
+
+from litmus_site.celery import app as celery_app
+
+__all__ = ["celery_app"]
