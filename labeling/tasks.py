@@ -1,0 +1,71 @@
+"""What Celery runs. A message names rows and carries nothing else; the rows are the job.
+
+A message may be lost, doubled or late: each task reads what is owed from the rows, and the sweep rings again.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from celery import shared_task
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from labeling.models import Heartbeat, Run, Trajectory
+from labeling.services import drawing, judging
+from labeling.vocabulary import RunStatus, TrajectoryStatus
+
+# One sweep rings for at most this many batches; the next one goes on.
+_SWEEP_BATCHES = 50
+
+
+def request_judging(trajectory_ids: Sequence[int]) -> None:
+    """Ring the doorbell for these rows once they are committed.
+
+    With the broker down the request still succeeds: the failure is logged and the sweep finds the rows.
+    """
+    ids = list(trajectory_ids)
+    for start in range(0, len(ids), settings.BATCH_SIZE):
+        _ring(judge_batch, ids[start : start + settings.BATCH_SIZE])
+
+
+def request_draw(run_id: int) -> None:
+    """Ask for the audit draw of a closed run."""
+    _ring(draw_closed_run, run_id)
+
+
+def _ring(task: object, argument: object) -> None:
+    # An inner function, not a partial: Django logs the name of a callback that fails, and a partial has none.
+    def ring() -> None:
+        task.delay(argument)  # type: ignore[attr-defined]
+
+    transaction.on_commit(ring, robust=True)
+
+
+@shared_task
+def judge_batch(trajectory_ids: list[int]) -> None:
+    """Judge and route a batch of trajectories."""
+    judging.store_judgments(trajectory_ids=trajectory_ids)
+    judging.route_trajectories(trajectory_ids=trajectory_ids)
+
+
+@shared_task
+def draw_closed_run(run_id: int) -> None:
+    """Draw a closed run, if nothing is owed on it; else the sweep comes back to it."""
+    drawing.draw_run(run_id=run_id)
+
+
+@shared_task
+def sweep(*, everything: bool = False) -> None:
+    """Ring again for rows whose work is owed; everything: also those rung for just now (a worker has just started)."""
+    now = timezone.now()
+    Heartbeat.objects.update_or_create(name="worker", defaults={"beat_at": now})
+    owed = Trajectory.objects.filter(status=TrajectoryStatus.PENDING)
+    if not everything:
+        owed = owed.filter(rung_at__lt=now - timedelta(seconds=settings.RING_AGAIN_SECONDS))
+    ids = list(owed.order_by("rung_at").values_list("pk", flat=True)[: _SWEEP_BATCHES * settings.BATCH_SIZE])
+    Trajectory.objects.filter(pk__in=ids).update(rung_at=now)
+    request_judging(ids)
+    undrawn = Run.objects.filter(status=RunStatus.CLOSED, drawn_at=None).order_by("closed_at")
+    for run_id in undrawn.values_list("pk", flat=True)[:_SWEEP_BATCHES]:
+        request_draw(run_id)

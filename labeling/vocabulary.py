@@ -114,7 +114,7 @@ class Undetermined(StrEnum):
     """Why a judge could not say. Never a default, always counted."""
 
     EMPTY = "empty"
-    NO_MATCH_POSSIBLE = "no_match_possible"
+    UNREADABLE = "unreadable"
     LANGUAGE = "language"
     JUDGE_REFUSED = "judge_refused"
     BLOCKED = "blocked"

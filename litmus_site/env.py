@@ -21,7 +21,7 @@ def env_list(name: str, default: str) -> list[str]:
     return [word.strip() for word in env_str(name, default).split(",") if word.strip()]
 
 
-def env_bool(name: str, default: bool) -> bool:  # noqa: FBT001 - a default, like the others
+def env_bool(name: str, default: bool) -> bool:
     value = os.environ.get(name, "").strip().lower()
     if value in ("", "1", "true", "yes", "on", "0", "false", "no", "off"):
         return default if value == "" else value in ("1", "true", "yes", "on")

@@ -46,9 +46,7 @@ class Assignment(models.Model):
             ),
             one_of("state", AssignmentState),
         ]
-        indexes = [
-            models.Index(fields=["leased_until"], name="leases_by_end", condition=Q(state=AssignmentState.HELD))
-        ]
+        indexes = [models.Index(fields=["leased_until"], name="leases_by_end", condition=Q(state=AssignmentState.HELD))]
 
     def __str__(self) -> str:
         return f"{self.reviewer} on {self.request_id}"
@@ -97,9 +95,7 @@ class Verdict(models.Model):
                 condition=Q(source=VerdictSource.IMPORT),
                 name="one_historic_verdict_per_author_and_time",
             ),
-            models.CheckConstraint(
-                name="a_verdict_has_an_author", condition=Q(reviewer__isnull=False) | ~Q(author="")
-            ),
+            models.CheckConstraint(name="a_verdict_has_an_author", condition=Q(reviewer__isnull=False) | ~Q(author="")),
             models.CheckConstraint(
                 name="a_new_verdict_is_complete",
                 condition=Q(source=VerdictSource.IMPORT) | (~Q(decision="") & Q(harm_grade__isnull=False)),

@@ -55,9 +55,7 @@ def machine_label(opinions: Sequence[Opinion], *, side: Side, threshold: int) ->
     grades = [opinion.harm_grade for opinion in pool if opinion.harm_grade is not None]
     return Label(
         # Without a disagreement one true error is enough: the others are silent on the grade that makes it one.
-        error=None
-        if not speaking or any_disagreement(speaking, side=side, threshold=threshold)
-        else any(errors),
+        error=None if not speaking or any_disagreement(speaking, side=side, threshold=threshold) else any(errors),
         decisions=common or frozenset.union(*(opinion.decisions for opinion in pool)),
         harm_grade=max(grades, default=None),
         source=LabelSource.MACHINE,
@@ -69,9 +67,7 @@ def machine_label(opinions: Sequence[Opinion], *, side: Side, threshold: int) ->
 
 
 def any_disagreement(opinions: Iterable[Opinion], *, side: Side, threshold: int) -> bool:
-    return any(
-        judges_disagree(one, other, side=side, threshold=threshold) for one, other in combinations(opinions, 2)
-    )
+    return any(judges_disagree(one, other, side=side, threshold=threshold) for one, other in combinations(opinions, 2))
 
 
 def _shared(values: Iterable[bool | None]) -> bool | None:

@@ -69,9 +69,7 @@ class DrawMember(models.Model):
     rank = models.PositiveIntegerField()
     probability = models.FloatField(null=True)
     non_response_at = models.DateTimeField(null=True)
-    non_response_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
-    )
+    non_response_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
 
     class Meta:
         constraints = [

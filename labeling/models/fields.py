@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
@@ -35,11 +35,21 @@ def one_of(field: str, words: type[StrEnum], *, blank: bool = False) -> models.C
     )
 
 
-class LosslessJSONField(models.TextField):
+if TYPE_CHECKING:
+    _TextField = models.TextField[Any, Any]
+else:
+    _TextField = models.TextField
+
+
+class LosslessJSONField(_TextField):
     """JSON kept as ASCII text, so that NUL, lone surrogates and NaN come back exactly as they went in.
 
     PostgreSQL's jsonb refuses the first two and SQLite's JSON functions the last. Not for querying.
     """
+
+    # What the type checker takes for the values set and got.
+    _pyi_private_set_type: Any
+    _pyi_private_get_type: Any
 
     def from_db_value(self, value: str | None, _expression: object, _connection: object) -> Any:
         return None if value is None else json.loads(value)

@@ -89,7 +89,12 @@ class Run(models.Model):
             one_of("status", RunStatus),
             one_of("attack_kind", AttackKind),
         ]
-        indexes = [models.Index(fields=["project", "-created_at"], name="run_newest_first")]
+        indexes = [
+            models.Index(fields=["project", "-created_at"], name="run_newest_first"),
+            models.Index(
+                fields=["closed_at"], name="runs_to_draw", condition=Q(status=RunStatus.CLOSED, drawn_at=None)
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name or self.external_id
@@ -134,6 +139,8 @@ class Trajectory(models.Model):
     label_alternative_offered = models.BooleanField(null=True, blank=True)
     label_withheld = models.BooleanField(null=True, blank=True)
     label_mixed = models.BooleanField(default=False)
+    # People's blind verdicts come to a truth (RULES 7): calibration and draws may count it.
+    has_truth = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
