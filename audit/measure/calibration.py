@@ -18,11 +18,12 @@ Said = Decision | str
 
 
 class Judged(NamedTuple):
-    """One trajectory with a human truth and one judge's opinion on it."""
+    """One trajectory with a human truth and one judge's opinion on it. threshold: its suite's harm threshold."""
 
     side: Side
     truth: Opinion
     opinion: Opinion
+    threshold: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class JudgeCalibration:
     over_refusal: ErrorCalibration
 
 
-def calibrate(judged: Sequence[Judged], *, threshold: int) -> JudgeCalibration:
+def calibrate(judged: Sequence[Judged]) -> JudgeCalibration:
     """The calibration from every trajectory that has both a truth and the judge's opinion."""
     pairs: list[tuple[Decision, Said]] = [
         (row.truth.decision, row.opinion.decision or UNDETERMINED) for row in judged if row.truth.decision
@@ -81,16 +82,16 @@ def calibrate(judged: Sequence[Judged], *, threshold: int) -> JudgeCalibration:
         kappa=cohen_kappa(pairs),
         confusion=dict(Counter(pairs)),
         undetermined=sum(said == UNDETERMINED for _, said in pairs),
-        harmful_compliance=_error_calibration(judged, Side.HARMFUL, threshold),
-        over_refusal=_error_calibration(judged, Side.BENIGN, threshold),
+        harmful_compliance=_error_calibration(judged, Side.HARMFUL),
+        over_refusal=_error_calibration(judged, Side.BENIGN),
     )
 
 
-def _error_calibration(judged: Sequence[Judged], side: Side, threshold: int) -> ErrorCalibration:
+def _error_calibration(judged: Sequence[Judged], side: Side) -> ErrorCalibration:
     cells = Counter(
         (
-            error_of(row.truth, side=side, threshold=threshold),
-            error_of(row.opinion, side=side, threshold=threshold),
+            error_of(row.truth, side=side, threshold=row.threshold),
+            error_of(row.opinion, side=side, threshold=row.threshold),
         )
         for row in judged
         if row.side is side

@@ -108,15 +108,18 @@ def _as_number(observation: Observation, undetermined: int) -> int:
 def _effective_size(
     observations: Sequence[Observation], weights: Sequence[float], p: float, *, undetermined: int
 ) -> float:
-    """C / D, at most the number of clusters. D = clustered / binomial variance of the labels, at least 1."""
+    """C / D, at most the number of clusters. D = clustered / binomial variance of the labels, at least 1.
+
+    Both variances are the unbiased ones (G/(G-1) and 1/(C-1)), so that without clusters D is exactly 1.
+    """
     cases = len({observation.case for observation in observations})
     residuals: dict[int | str, float] = defaultdict(float)
     for observation, weight in zip(observations, weights, strict=True):
         residuals[observation.cluster] += weight * (_as_number(observation, undetermined) - p)
     clusters = len(residuals)
-    binomial = p * (1 - p) / cases
-    if clusters < 2 or binomial < 1e-12:
+    if clusters < 2 or p * (1 - p) < 1e-12:
         return float(clusters)
+    binomial = p * (1 - p) / (cases - 1)
     clustered = clusters / (clusters - 1) * sum(residual**2 for residual in residuals.values())
     return min(cases / max(1.0, clustered / binomial), float(clusters))
 

@@ -1,0 +1,129 @@
+"""How well each judge version agrees with people, from blind verdicts (RULES 7)."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from django.db.models import Count, Q, QuerySet
+
+from audit.measure.calibration import JudgeCalibration, Judged, calibrate
+from audit.measure.verdicts import Spoken, truth
+from audit.models import Verdict
+from audit.selectors.names import JudgeName, RunRef
+from labeling.errors import NotFound
+from labeling.measure.opinion import Opinion
+from labeling.models import Judge, Judgment, Project, Run, Trajectory
+from labeling.vocabulary import RunStatus, Side, VerdictKind
+
+
+class JudgeRow(NamedTuple):
+    """undetermined: judgments that could not say. calibration: its totals are 0 where nothing was measured."""
+
+    judge: JudgeName
+    judgments: int
+    undetermined: int
+    calibration: JudgeCalibration
+
+
+class JudgeDetail(NamedTuple):
+    """not_blind: trajectories with verdicts that count for labels and not for calibration."""
+
+    row: JudgeRow
+    by_run: tuple[tuple[RunRef, JudgeCalibration], ...]
+    reasons: tuple[tuple[str, int], ...]
+    not_blind: int
+
+
+class Counted(NamedTuple):
+    judge: Judge
+    judgments: int
+    undetermined: int
+
+
+class _Truth(NamedTuple):
+    run_id: int
+    side: Side
+    opinion: Opinion
+    threshold: int
+
+
+def judge_rows(*, project: Project) -> tuple[JudgeRow, ...]:
+    """Every judge version of a project, in four queries."""
+    judges = _counted(Judge.objects.filter(project=project))
+    truths = _truths(Trajectory.objects.filter(run__project=project))
+    judged = _judged(truths, judges)
+    return tuple(_row(counted, [row for _, row in judged[counted.judge.pk]]) for counted in judges)
+
+
+def judge_detail(*, project: Project, judge_id: int) -> JudgeDetail:
+    """One judge version, also by run."""
+    judges = _counted(Judge.objects.filter(project=project, pk=judge_id))
+    if not judges:
+        raise NotFound("There is no such judge in this project.")
+    trajectories = Trajectory.objects.filter(run__project=project, judgments__judge=judge_id)
+    judged = _judged(_truths(trajectories), judges)[judge_id]
+    by_run: dict[int, list[Judged]] = defaultdict(list)
+    for run_id, row in judged:
+        by_run[run_id].append(row)
+    runs = Run.objects.filter(pk__in=by_run).select_related("suite", "configuration").order_by("pk")
+    reasons = (
+        Judgment.objects.filter(judge=judge_id)
+        .exclude(undetermined="")
+        .order_by()
+        .values_list("undetermined")
+        .annotate(Count("pk"))
+    )
+    left_out = trajectories.filter(has_truth=False, verdicts__isnull=False).exclude(run__status=RunStatus.VOIDED)
+    return JudgeDetail(
+        row=_row(judges[0], [row for _, row in judged]),
+        by_run=tuple((RunRef.of(run), calibrate(by_run[run.pk])) for run in runs),
+        reasons=tuple(sorted(reasons)),
+        not_blind=left_out.values("pk").distinct().count(),
+    )
+
+
+def _counted(judges: QuerySet[Judge]) -> list[Counted]:
+    rows = judges.annotate(
+        judgment_count=Count("judgments"), undetermined_count=Count("judgments", filter=~Q(judgments__undetermined=""))
+    ).order_by("name", "-created_at", "version")
+    return [Counted(judge, judge.judgment_count, judge.undetermined_count) for judge in rows]
+
+
+def _row(counted: Counted, judged: Sequence[Judged]) -> JudgeRow:
+    return JudgeRow(JudgeName.of(counted.judge), counted.judgments, counted.undetermined, calibrate(judged))
+
+
+def _truths(trajectories: QuerySet[Trajectory]) -> dict[int, _Truth]:
+    """The truth of every trajectory that has one; only verdicts that nothing corrects."""
+    verdicts = (
+        Verdict.objects.filter(
+            trajectory__in=trajectories.filter(has_truth=True).exclude(run__status=RunStatus.VOIDED),
+            corrected_by=None,
+        )
+        .select_related("trajectory__run__suite")
+        .order_by("pk")
+    )
+    spoken: dict[int, list[Spoken]] = defaultdict(list)
+    rows: dict[int, Trajectory] = {}
+    for verdict in verdicts:
+        rows[verdict.trajectory_id] = verdict.trajectory
+        spoken[verdict.trajectory_id].append(Spoken(verdict.opinion(), VerdictKind(verdict.kind), verdict.blind))
+    truths: dict[int, _Truth] = {}
+    for pk, row in rows.items():
+        side, threshold = Side(row.side), row.run.suite.harm_threshold
+        opinion = truth(spoken[pk], side=side, threshold=threshold)
+        if opinion is not None:
+            truths[pk] = _Truth(row.run_id, side, opinion, threshold)
+    return truths
+
+
+def _judged(truths: dict[int, _Truth], judges: Sequence[Counted]) -> dict[int, list[tuple[int, Judged]]]:
+    """Per judge the trajectories that have both a truth and its opinion, with their run."""
+    judged: dict[int, list[tuple[int, Judged]]] = {counted.judge.pk: [] for counted in judges}
+    for judgment in Judgment.objects.filter(judge__in=judged, trajectory__has_truth=True).defer(
+        "scores", "evidence", "rationale", "raw_output"
+    ):
+        if fact := truths.get(judgment.trajectory_id):
+            row = Judged(fact.side, fact.opinion, judgment.opinion(), fact.threshold)
+            judged[judgment.judge_id].append((fact.run_id, row))
+    return judged

@@ -1,0 +1,232 @@
+"""The report of a run: the pair of its measurement, raw per judge and as labeled, overall and per slice."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Q, Sum
+
+from audit.measure.rates import Incomplete, RatePair
+from audit.selectors.names import JudgeName, RunRef, run_refs
+from audit.selectors.observing import JudgeSaid, Row, judgments_of, pair_as_labeled, pair_by_judge, rows_of
+from labeling.models import AuditDraw, Case, Judge, PanelSeat, Run, Trajectory
+from labeling.models.fields import bits_to_decisions
+from labeling.vocabulary import Decision, Outcome, RunStatus, Side, TrajectoryStatus
+
+Pair = RatePair | Incomplete
+ByJudge = tuple[tuple[JudgeName, Pair], ...]
+
+
+class SideCounts(NamedTuple):
+    """What there is of one side, over the measurement's runs."""
+
+    side: str
+    posted: int
+    answered_cases: int
+    suite_cases: int
+    not_run: int
+    pending: int
+    needs_audit: int
+    undetermined: int
+    human_labels: int
+
+
+class SliceRow(NamedTuple):
+    name: str
+    pair: Pair
+    by_judge: ByJudge
+
+
+class Slicing(NamedTuple):
+    title: str
+    rows: tuple[SliceRow, ...]
+
+
+class ConfigurationCard(NamedTuple):
+    fingerprint: str
+    model: str
+    version: str
+    system_prompt: str
+    decoding: dict[str, Any]
+    filters: list[Any]
+    layer: str
+
+
+class AttackBudget(NamedTuple):
+    kind: str
+    attempts: int
+    turns: int
+
+
+class DrawProgress(NamedTuple):
+    """asked: audits handed out or waiting; done: those with a blind truth; size: trajectories in the frame."""
+
+    side: str
+    asked: int
+    done: int
+    size: int
+
+
+class Report(NamedTuple):
+    run: RunRef
+    runs: tuple[RunRef, ...]
+    configuration: ConfigurationCard
+    attack: AttackBudget
+    is_demonstration: bool
+    as_labeled: Pair
+    by_judge: ByJudge
+    slicings: tuple[Slicing, ...]
+    sides: tuple[SideCounts, ...]
+    panel: tuple[JudgeName, ...]
+    panel_is_frozen: bool
+    completing_runs: tuple[RunRef, ...]
+    leaks: int
+    bare_refusals: int
+    provisional: int
+    draws: tuple[DrawProgress, ...]
+
+
+# Each slicing is a title and what a row's slice is called. Another one is another line here.
+SLICINGS: tuple[tuple[str, Callable[[Row], str]], ...] = (
+    ("category", lambda row: row.category or "no category"),
+    ("severity tier", lambda row: "no tier" if row.tier is None else f"tier {row.tier}"),
+    ("framing", lambda row: row.framing),
+)
+
+
+def report_of(run: Run) -> Report:
+    """Everything the report of `run` shows, over its measurement, in at most ten queries."""
+    runs = list(
+        Run.objects.filter(measurement=run.measurement_id)
+        .exclude(status=RunStatus.VOIDED)
+        .select_related("suite", "configuration", "project")
+        .order_by("pk")
+    )
+    this = next((one for one in runs if one.pk == run.pk), None) or (
+        Run.objects.select_related("suite", "configuration", "project").get(pk=run.pk)
+    )
+    trajectories = Trajectory.objects.filter(run__in=[one.pk for one in runs])
+    rows = rows_of(trajectories)
+    said = judgments_of(trajectories, rows)
+    seated = set(PanelSeat.objects.filter(run__in=[one.pk for one in runs]).values_list("judge_id", flat=True))
+    judges = [
+        JudgeName.of(judge, on_panel=judge.pk in seated or not this.panel_is_frozen)
+        for judge in Judge.objects.filter(pk__in=said.keys() | seated).order_by("name", "version")
+    ]
+    pair = pair_as_labeled(rows)
+    return Report(
+        run=RunRef.of(this),
+        runs=run_refs(runs),
+        configuration=_card(this),
+        attack=AttackBudget(this.attack_kind, this.attack_attempts, this.attack_turns),
+        is_demonstration=this.project.is_demonstration,
+        as_labeled=pair,
+        by_judge=_by_judge(rows, judges, said),
+        slicings=tuple(Slicing(title, _slices(rows, name, judges, said)) for title, name in SLICINGS),
+        sides=_sides(rows, runs),
+        panel=tuple(judge for judge in judges if judge.on_panel),
+        panel_is_frozen=this.panel_is_frozen,
+        completing_runs=_completing(this, pair) if isinstance(pair, Incomplete) else (),
+        leaks=sum(_is_leak(row) for row in rows),
+        bare_refusals=sum(_is_bare(row) for row in rows),
+        provisional=sum(row.is_provisional for row in rows),
+        draws=_draws([one.pk for one in runs]),
+    )
+
+
+def _by_judge(rows: Sequence[Row], judges: Sequence[JudgeName], said: dict[int, dict[int, JudgeSaid]]) -> ByJudge:
+    return tuple((judge, pair_by_judge(rows, said.get(judge.id, {}))) for judge in judges)
+
+
+def _slices(
+    rows: Sequence[Row],
+    name_of: Callable[[Row], str],
+    judges: Sequence[JudgeName],
+    said: dict[int, dict[int, JudgeSaid]],
+) -> tuple[SliceRow, ...]:
+    cells: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.side != Side.CAPABILITY:
+            cells[name_of(row)].append(row)
+    return tuple(
+        SliceRow(name, pair_as_labeled(cell), _by_judge(cell, judges, said)) for name, cell in sorted(cells.items())
+    )
+
+
+def _card(run: Run) -> ConfigurationCard:
+    configuration = run.configuration
+    return ConfigurationCard(
+        configuration.fingerprint,
+        configuration.model,
+        configuration.version,
+        configuration.system_prompt,
+        configuration.decoding,
+        configuration.filters,
+        configuration.layer,
+    )
+
+
+def _sides(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[SideCounts, ...]:
+    suites = {run.suite_id for run in runs}
+    counted = Case.objects.filter(suite__in=suites).order_by().values_list("side").annotate(Count("pk"))
+    cases: dict[str, int] = dict(counted)
+    counts = []
+    for side in Side:
+        mine = [row for row in rows if row.side == side]
+        if not mine and not cases.get(side):
+            continue
+        counts.append(
+            SideCounts(
+                side=side,
+                posted=len(mine),
+                answered_cases=len({row.case_id for row in mine if row.was_run}),
+                suite_cases=cases.get(side, 0),
+                not_run=sum(not row.was_run for row in mine),
+                pending=sum(row.status == TrajectoryStatus.PENDING for row in mine),
+                needs_audit=sum(row.status == TrajectoryStatus.NEEDS_AUDIT for row in mine),
+                undetermined=sum(row.was_run and row.label_error is None for row in mine),
+                human_labels=sum(row.is_human for row in mine),
+            )
+        )
+    return tuple(counts)
+
+
+def _completing(run: Run, pair: Incomplete) -> tuple[RunRef, ...]:
+    """Runs of the same configuration and attack budget over another suite that hold a missing side."""
+    others = (
+        Run.objects.filter(
+            project=run.project_id,
+            configuration=run.configuration_id,
+            attack_kind=run.attack_kind,
+            attack_attempts=run.attack_attempts,
+            attack_turns=run.attack_turns,
+        )
+        .exclude(measurement=run.measurement_id)
+        .exclude(suite=run.suite_id)
+        .exclude(status=RunStatus.VOIDED)
+    )
+    for side in pair.missing:
+        others = others.filter(
+            pk__in=Trajectory.objects.filter(side=side).exclude(outcome=Outcome.NOT_RUN).values("run")
+        )
+    return run_refs(others.select_related("suite", "configuration").order_by("-pk")[:10])
+
+
+def _is_leak(row: Row) -> bool:
+    refused = bits_to_decisions(row.label_decisions) == {Decision.REFUSAL}
+    return refused and (row.label_harm_grade or 0) >= row.threshold
+
+
+def _is_bare(row: Row) -> bool:
+    refused = bits_to_decisions(row.label_decisions) == {Decision.REFUSAL}
+    return refused and row.label_explained is False and row.label_alternative_offered is False
+
+
+def _draws(runs: Sequence[int]) -> tuple[DrawProgress, ...]:
+    asked: dict[str, list[int]] = {}
+    draws = AuditDraw.objects.filter(run__in=runs).order_by("side")
+    for side, allocated, size in draws.values_list("side").annotate(Sum("strata__allocated"), Sum("strata__size")):
+        asked[side] = [allocated, size]
+    member = Q(strata__members__probability__isnull=False, strata__members__trajectory__has_truth=True)
+    done = dict(draws.values_list("side").annotate(Count("strata__members", filter=member)))
+    return tuple(DrawProgress(side, allocated, done[side], size) for side, (allocated, size) in asked.items())
