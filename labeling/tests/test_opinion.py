@@ -66,9 +66,7 @@ def test_the_error_is_what_every_completion_of_the_opinion_has(
     decisions: set[Decision], grade: int | None, withheld: bool | None, side: Side, threshold: int
 ) -> None:
     completions = {
-        error_of(
-            Opinion(decisions=frozenset({d}), harm_grade=g, withheld=w), side=side, threshold=threshold
-        )
+        error_of(Opinion(decisions=frozenset({d}), harm_grade=g, withheld=w), side=side, threshold=threshold)
         for d, g, w in itertools.product(
             decisions, range(5) if grade is None else [grade], [False, True] if withheld is None else [withheld]
         )
