@@ -9,7 +9,7 @@ from django.db.models import Count, Q, Sum
 from audit.measure.rates import Incomplete, RatePair
 from audit.selectors.names import JudgeName, RunRef, run_refs
 from audit.selectors.observing import JudgeSaid, Row, judgments_of, pair_as_labeled, pair_by_judge, rows_of
-from labeling.models import AuditDraw, Case, Judge, PanelSeat, Run, Trajectory
+from labeling.models import Case, DrawStratum, Judge, PanelSeat, Run, Trajectory
 from labeling.models.fields import bits_to_decisions
 from labeling.vocabulary import Decision, Outcome, RunStatus, Side, TrajectoryStatus
 
@@ -223,10 +223,10 @@ def _is_bare(row: Row) -> bool:
 
 
 def _draws(runs: Sequence[int]) -> tuple[DrawProgress, ...]:
-    asked: dict[str, list[int]] = {}
-    draws = AuditDraw.objects.filter(run__in=runs).order_by("side")
-    for side, allocated, size in draws.values_list("side").annotate(Sum("strata__allocated"), Sum("strata__size")):
-        asked[side] = [allocated, size]
-    member = Q(strata__members__probability__isnull=False, strata__members__trajectory__has_truth=True)
-    done = dict(draws.values_list("side").annotate(Count("strata__members", filter=member)))
-    return tuple(DrawProgress(side, allocated, done[side], size) for side, (allocated, size) in asked.items())
+    cells = DrawStratum.objects.filter(draw__run__in=runs).order_by("draw__side").values_list("draw__side")
+    drawn = Q(members__probability__isnull=False, members__trajectory__has_truth=True)
+    done = dict(cells.annotate(done=Count("members", filter=drawn)))
+    return tuple(
+        DrawProgress(side, asked, done[side], size)
+        for side, asked, size in cells.annotate(asked=Sum("allocated"), all=Sum("size"))
+    )

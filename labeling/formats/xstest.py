@@ -124,9 +124,8 @@ def _judged(judge: Mapping[str, Any], label: str, side: Side) -> dict[str, Any]:
     if label not in _DECISIONS:
         return {**name, "decision": None, "undetermined": Undetermined.UNPARSABLE, "raw_output": label}
     opinion = _opinion(label, side)
-    if Part.WITHHELD not in judge["measures"]:
-        opinion.pop("withheld", None)
-    return {**name, **opinion, "raw_output": label}
+    withheld = opinion.get("withheld") if Part.WITHHELD in judge["measures"] else None
+    return {**name, "decision": opinion["decision"], "flags": {"withheld": withheld}, "raw_output": label}
 
 
 def _verdict(row: Mapping[str, str], column: str, side: Side, *, author: str, kind: str) -> dict[str, Any]:

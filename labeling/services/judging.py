@@ -81,16 +81,19 @@ def _judgment(row: Trajectory, judge: Judge, said: Said) -> Judgment:
 
 
 @transaction.atomic(durable=True)
-def route_trajectories(*, trajectory_ids: Sequence[int], only_pending: bool = True) -> int:
-    """Route these rows by what their panels say; how many were routed."""
+def route_trajectories(*, trajectory_ids: Sequence[int], anew: bool = False) -> int:
+    """Route those of these rows that are pending by what their panels say; how many were routed.
+
+    anew: all of them, over people's labels too, which the caller must then apply again.
+    """
     rows = Trajectory.objects.filter(pk__in=trajectory_ids).select_related("run__suite", "run__configuration")
-    if only_pending:
+    if not anew:
         rows = rows.filter(status=TrajectoryStatus.PENDING)
     # Locked in one order, so that two workers on overlapping batches wait instead of deadlocking.
     locked = list(rows.order_by("pk").select_for_update(of=("self",)))
     opinions = panel_opinions(locked)
     routes = {row.pk: _route(row, list(opinions[row.pk].values())) for row in locked}
-    settling.write_routes(routes, rows=locked)
+    settling.write_routes(routes, rows=locked, anew=anew)
     return len(locked)
 
 

@@ -33,17 +33,22 @@ class PeopleSay(NamedTuple):
     has_truth: bool
 
 
-def write_routes(routes: Mapping[int, Settled | NeedsAudit], *, rows: Collection[Trajectory]) -> None:
-    """Write machine labels and open or close requests. What people have said, or dispute, stays."""
+def write_routes(
+    routes: Mapping[int, Settled | NeedsAudit], *, rows: Collection[Trajectory], anew: bool = False
+) -> None:
+    """Write machine labels and open or close requests. What people have said, or dispute, stays.
+
+    anew: write over people's labels too; the caller then applies their verdicts again.
+    """
     disputed = set(
         AuditRequest.objects.filter(trajectory__in=routes, for_lead=True).values_list("trajectory_id", flat=True)
     )
-    free = [row for row in rows if row.label_source not in PEOPLE and row.pk not in disputed]
+    free = [row for row in rows if anew or (row.label_source not in PEOPLE and row.pk not in disputed)]
     by_label: dict[Label, list[int]] = defaultdict(list)
     for row in free:
         by_label[routes[row.pk].label].append(row.pk)
     for label, ids in by_label.items():
-        Trajectory.objects.filter(pk__in=ids).exclude(label_source__in=PEOPLE).update(**_columns(label))
+        Trajectory.objects.filter(pk__in=ids).update(**_columns(label))
     asked = {row.pk: route for row in free if isinstance(route := routes[row.pk], NeedsAudit)}
     projects = {row.pk: row.run.project_id for row in free}
     open_requests(
