@@ -124,6 +124,7 @@ def _ask_leads(rows: Sequence[Trajectory]) -> None:
     ids = [row.pk for row in rows]
     asked = AuditRequest.objects.filter(trajectory__in=ids)
     known = set(asked.values_list("trajectory_id", flat=True))
+    asked.filter(for_lead=True).update(state=RequestState.OPEN)
     asked.filter(for_lead=False).update(for_lead=True, state=RequestState.OPEN, slots=F("slots") + 1, priority=ORDINARY)
     AuditRequest.objects.bulk_create(
         AuditRequest(
