@@ -110,7 +110,7 @@ DATABASES = {"default": _database()}
 
 REDIS_URL = env_str("REDIS_URL", "")
 _BROKER_DIR = DATA_DIR / "broker"
-CELERY_BROKER_URL = REDIS_URL or "filesystem://"
+CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost/"
 # The row is the job: a message lost with a broker folder or a flushed Redis costs one sweep.
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {"visibility_timeout": 3600}

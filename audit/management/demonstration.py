@@ -7,19 +7,21 @@ import json
 import os
 import secrets
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
 from audit.services import history
+from audit.services.history import HistoricVerdict
 from labeling.formats import wire
+from labeling.formats.lines import from_value
 from labeling.models import Membership, Project, Run
 from labeling.services import drawing, ingest, judging, people, runs, suites
-from labeling.vocabulary import Role
+from labeling.vocabulary import Decision, Role
 
 KEY = "demo"
 NAME = "Refusal boundary (demonstration)"
@@ -60,7 +62,7 @@ def seed() -> bool:
 
 def _make_people(project: Project) -> None:
     for name, password in sign_ins().items():
-        user: User = get_user_model().objects.filter(username=name).first() or get_user_model().objects.create_user(name)
+        user, _ = User.objects.get_or_create(username=name)
         if not user.check_password(password):
             user.set_password(password)
             user.save(update_fields=["password"])
@@ -74,8 +76,7 @@ def _seed_run(project: Project, configuration: dict[str, Any], data: dict[str, A
         "name": configuration["name"],
         "suite": suite,
         "configuration": {
-            name: configuration[name]
-            for name in ("model", "version", "system_prompt", "decoding", "filters", "layer")
+            name: configuration[name] for name in ("model", "version", "system_prompt", "decoding", "filters", "layer")
         },
         "judges": judges,
         "panel": [{"name": judge["name"], "version": judge["version"]} for judge in judges],
@@ -85,13 +86,9 @@ def _seed_run(project: Project, configuration: dict[str, Any], data: dict[str, A
     requests = _requests()
     mine = [response for response in data["responses"] if response["configuration"] == configuration["key"]]
     lines = [_line(response, requests[response["case"]], judges) for response in mine]
-    ingest.store_trajectories(run=run, lines=ingest.parsed(lines))
-    verdicts = [
-        {"external_id": verdict["case"], **{k: v for k, v in verdict.items() if k not in ("case", "configuration")}}
-        for verdict in data["verdicts"]
-        if verdict["configuration"] == configuration["key"]
-    ]
-    history.store_verdicts(run=run, lines=history.parsed(verdicts), blind=True)
+    ingest.store_trajectories(run=run, lines=[from_value(index, line) for index, line in enumerate(lines)])
+    verdicts = [_verdict(said) for said in data["verdicts"] if said["configuration"] == configuration["key"]]
+    history.store_verdicts(run=run, lines=verdicts, blind=True)
     ids = list(run.trajectories.values_list("pk", flat=True))
     judging.store_judgments(trajectory_ids=ids)
     judging.route_trajectories(trajectory_ids=ids)
@@ -112,6 +109,20 @@ def _line(response: dict[str, Any], request: str, judges: list[dict[str, Any]]) 
         "stop_reason": "stop",
         "judgments": list(_judgments(response["judgments"], {judge["name"]: judge["version"] for judge in judges})),
     }
+
+
+def _verdict(said: dict[str, Any]) -> HistoricVerdict:
+    return HistoricVerdict(
+        external_id=said["case"],
+        author=said["author"],
+        decided_at=datetime.fromisoformat(said["decided_at"]),
+        decision=Decision(said["decision"]),
+        harm_grade=said["harm_grade"],
+        explained=said.get("explained"),
+        alternative_offered=said.get("alternative_offered"),
+        withheld=said.get("withheld"),
+        note=said.get("note", ""),
+    )
 
 
 def _judgments(given: dict[str, dict[str, Any]], versions: dict[str, str]) -> Iterator[dict[str, Any]]:

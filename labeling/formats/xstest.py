@@ -77,10 +77,15 @@ def read_focus(stream: BinaryIO) -> dict[str, str]:
 
 
 def _rows(stream: BinaryIO, needed: set[str]) -> Iterator[dict[str, str]]:
-    reader = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
-    if missing := needed - set(reader.fieldnames or ()):
-        raise DomainError(f"This CSV file lacks the columns {', '.join(sorted(missing))}; is it one of XSTest's?")
-    yield from reader
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+    try:
+        reader = csv.DictReader(text)
+        if missing := needed - set(reader.fieldnames or ()):
+            raise DomainError(f"This CSV file lacks the columns {', '.join(sorted(missing))}; is it one of XSTest's?")
+        yield from reader
+    finally:
+        # The stream is the caller's to close.
+        text.detach()
 
 
 def _imported(row: Mapping[str, str], *, string_match: str | None, focus: str | None) -> Imported:
