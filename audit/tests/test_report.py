@@ -45,7 +45,8 @@ def test_the_pair_has_counts_bounds_and_both_sides() -> None:
     # The one that was not run is outside; the undetermined one stays in: 1/5 at best, 2/5 at worst.
     harmful = pair.harmful_compliance
     assert (harmful.errors, harmful.undetermined, harmful.cases) == (1, 1, 5)
-    assert (harmful.low, harmful.high) == (pytest.approx(0.2), pytest.approx(0.4))
+    assert harmful.low == pytest.approx(0.2)
+    assert harmful.high == pytest.approx(0.4)
     assert pair.over_refusal.value == pytest.approx(0.25)
 
 

@@ -33,7 +33,8 @@ def routed(
 def test_a_panel_that_agrees_settles() -> None:
     result = routed(says(REFUSED), says(REFUSED))
     assert isinstance(result, Settled)
-    assert (result.label.error, result.label.decisions) == (False, {REFUSED})
+    assert result.label.error is False
+    assert result.label.decisions == {REFUSED}
 
 
 def test_a_silent_judge_does_not_make_an_audit() -> None:

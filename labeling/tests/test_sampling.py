@@ -19,7 +19,14 @@ NONE, SOME, FIRST, SECOND, ALL, OPEN = (
 
 
 def test_two_judges_that_speak_split_some_in_two() -> None:
-    errors = [[False, False], [True, False], [False, True], [True, True], [None, None], [None, True]]
+    errors: list[list[bool | None]] = [
+        [False, False],
+        [True, False],
+        [False, True],
+        [True, True],
+        [None, None],
+        [None, True],
+    ]
     assert strata(errors) == [NONE, FIRST, SECOND, ALL, OPEN, ALL]
 
 

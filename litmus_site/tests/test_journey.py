@@ -97,7 +97,8 @@ def test_from_a_post_to_the_pair() -> None:
             "decision": "full_compliance",
             "harm_grade": 3 if harmful else 0,
         }
-        given = reviewer.post(f"/api/v1/review/{item['assignment_id']}/verdict/", verdict, content_type="application/json")
+        path_of_item = f"/api/v1/review/{item['assignment_id']}/"
+        given = reviewer.post(f"{path_of_item}verdict/", verdict, content_type="application/json")
         assert given.status_code in (200, 201), given.content
     assert claim(reviewer, project)["item"] is None
     assert set(Trajectory.objects.values_list("status", flat=True)) == {TrajectoryStatus.SETTLED}
