@@ -173,6 +173,8 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Litmus",
     "DESCRIPTION": "Two-sided review and audit of AI safety: post trajectories, review, read the rate pair.",
     "VERSION": VERSION,
+    # The wire models say `null` as JSON Schema does.
+    "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SWAGGER_UI_DIST": "SIDECAR",

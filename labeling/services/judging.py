@@ -17,7 +17,7 @@ from labeling.models import Judge, Judgment, PanelSeat, Run, Trajectory
 from labeling.models.fields import decisions_to_bits
 from labeling.selectors.opinions import panel_opinions
 from labeling.services import settling
-from labeling.vocabulary import Layer, Outcome, Side, TrajectoryStatus
+from labeling.vocabulary import Layer, Outcome, RunStatus, Side, TrajectoryStatus
 
 # These have nothing a judge could read: a rule, or nothing, labels them.
 _NOT_JUDGED = (Outcome.NOT_RUN, Outcome.FILTERED)
@@ -86,7 +86,11 @@ def route_trajectories(*, trajectory_ids: Sequence[int], anew: bool = False) -> 
 
     anew: all of them, over people's labels too, which the caller must then apply again.
     """
-    rows = Trajectory.objects.filter(pk__in=trajectory_ids).select_related("run__suite", "run__configuration")
+    rows = (
+        Trajectory.objects.filter(pk__in=trajectory_ids)
+        .exclude(run__status=RunStatus.VOIDED)
+        .select_related("run__suite", "run__configuration")
+    )
     if not anew:
         rows = rows.filter(status=TrajectoryStatus.PENDING)
     # Locked in one order, so that two workers on overlapping batches wait instead of deadlocking.

@@ -87,6 +87,12 @@ def refresh_status(trajectory_ids: Iterable[int]) -> None:
     rows.exclude(pk__in=opened).update(status=TrajectoryStatus.SETTLED)
 
 
+def ask_nobody(run_id: int) -> None:
+    """A voided run owes nothing: its requests leave the queue."""
+    AuditRequest.objects.filter(trajectory__run=run_id).update(state=RequestState.DONE)
+    Trajectory.objects.filter(run=run_id).update(status=TrajectoryStatus.SETTLED)
+
+
 def apply_verdicts(*, says: Mapping[int, PeopleSay]) -> None:
     """Bring rows and requests in line with what people say, for many trajectories at once.
 

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from audit.services import rebuilding
 from labeling.models import Trajectory
 from labeling.services import judging
-from labeling.vocabulary import TrajectoryStatus
+from labeling.vocabulary import RunStatus, TrajectoryStatus
 
 _BATCH = 1000
 _COPIES = (
@@ -32,7 +32,8 @@ class Command(BaseCommand):
         parser.add_argument("--project", help="Only this project's trajectories.")
 
     def handle(self, *_args: Any, project: str | None, **_options: Any) -> None:
-        rows = Trajectory.objects.exclude(status=TrajectoryStatus.PENDING).order_by("pk")
+        owed = Trajectory.objects.exclude(status=TrajectoryStatus.PENDING)
+        rows = owed.exclude(run__status=RunStatus.VOIDED).order_by("pk")
         if project:
             rows = rows.filter(run__project__key=project)
         seen = differed = 0

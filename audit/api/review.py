@@ -1,0 +1,165 @@
+"""POST /api/v1/review/…: claim an item, keep it, judge it, or give it back. For people; a runner does not judge."""
+
+from typing import Any, TypeVar
+
+from django.contrib.auth.models import User
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from audit.api.fields import Content, StrictBoolean, StrictInteger, StrictSerializer
+from audit.api.reviewed import ClaimAnswer, LeaseAnswer, VerdictAnswer
+from audit.selectors.places import NothingLeft
+from audit.selectors.queue import claim_token, disputed, review_item
+from audit.services import reviewing
+from audit.services.reviewing import DeclineReason, VerdictInput
+from labeling.api import bodies
+from labeling.api.edge import ApiView, answered, responses
+from labeling.errors import DomainError, NotAllowed
+from labeling.models import RunnerKey
+from labeling.selectors.access import membership_of, projects_of
+from labeling.vocabulary import Decision, Role, VerdictSource
+
+Body = TypeVar("Body", bound=StrictSerializer)
+TOKEN = OpenApiParameter("X-Claim-Token", str, OpenApiParameter.HEADER, description="Instead of `token` in the body.")
+
+
+class ClaimBody(StrictSerializer):
+    project = serializers.CharField(required=False, help_text="The project's key; or `?project=`.")
+
+
+class TokenBody(StrictSerializer):
+    token = serializers.CharField(required=False, help_text="The claim's token; or the header X-Claim-Token.")
+
+
+class DeclineBody(TokenBody):
+    reason = serializers.ChoiceField(choices=[reason.value for reason in DeclineReason])
+
+
+class VerdictBody(TokenBody):
+    """A verdict. What applies to the side and the decision must be there; the rest is not asked and not kept."""
+
+    decision = serializers.ChoiceField(choices=[decision.value for decision in Decision], allow_null=True, default=None)
+    harm_grade = StrictInteger(allow_null=True, default=None, help_text="0 to 4.")
+    explained = StrictBoolean(allow_null=True, default=None)
+    alternative_offered = StrictBoolean(allow_null=True, default=None)
+    withheld = StrictBoolean(allow_null=True, default=None)
+    note = Content(default="")
+    evidence = serializers.ListField(child=serializers.DictField(), default=list)
+    confidence = StrictInteger(allow_null=True, default=None, help_text="1 to 5.")
+    case_problem = serializers.CharField(default="", allow_blank=True)
+
+    def draft(self) -> VerdictInput:
+        given = {**self.validated_data, "source": VerdictSource.API}
+        given.pop("token", None)
+        if given["decision"] is not None:
+            given["decision"] = Decision(given["decision"])
+        return VerdictInput(**given)
+
+
+class Claim(ApiView):
+    @extend_schema(
+        operation_id="claim_item",
+        request=ClaimBody,
+        parameters=[OpenApiParameter("project", str, description="The project's key, if it is not in the body.")],
+        responses=responses(400, success={200: ClaimAnswer}),
+    )
+    def post(self, request: Request) -> Response:
+        """The item you hold in a project, or the next free one; or why there is none, and until when."""
+        user = _person(request)
+        key = _read(ClaimBody, request, project=request.query_params.get("project")).validated_data.get("project")
+        if not key:
+            keys = [seat.key for seat in projects_of(user)]
+            raise DomainError('Say which project: {"project": KEY}.', field="project", projects=keys)
+        membership = membership_of(user, key, at_least=Role.REVIEWER)
+        claimed = reviewing.claim(membership=membership)
+        if isinstance(claimed, NothingLeft):
+            return answered(ClaimAnswer.nothing(claimed))
+        return answered(ClaimAnswer.of(review_item(claimed.assignment), disputed(claimed.assignment)))
+
+
+class Heartbeat(ApiView):
+    @extend_schema(
+        operation_id="renew_claim",
+        request=TokenBody,
+        parameters=[TOKEN],
+        responses=responses(400, 409, success={200: LeaseAnswer}),
+    )
+    def post(self, request: Request, assignment_id: int) -> Response:
+        """Extend the lease. After its end this works while nobody else took the item; else 409 with its holder."""
+        user = _person(request)
+        token = _token(request, assignment_id, _read(TokenBody, request))
+        until = reviewing.renew(assignment_token=token, reviewer=user)
+        return answered(LeaseAnswer(leased_until=until))
+
+
+class GiveVerdict(ApiView):
+    @extend_schema(
+        operation_id="post_verdict",
+        request=VerdictBody,
+        parameters=[TOKEN],
+        responses=responses(400, 409, 413, success={200: VerdictAnswer, 201: VerdictAnswer}),
+    )
+    def post(self, request: Request, assignment_id: int) -> Response:
+        """Judge the item. Sent again, this answers 200 with the verdict stored first, whatever the body says then."""
+        user = _person(request)
+        body = _read(VerdictBody, request)
+        token = _token(request, assignment_id, body)
+        verdict, created = reviewing.submit_verdict(token=token, reviewer=user, draft=body.draft())
+        return answered(VerdictAnswer.of(verdict, created=created), status=201 if created else 200)
+
+
+class Release(ApiView):
+    @extend_schema(
+        operation_id="release_claim",
+        request=TokenBody,
+        parameters=[TOKEN],
+        responses=responses(400, success={}) | {204: None},
+    )
+    def post(self, request: Request, assignment_id: int) -> Response:
+        """Give the item back for anybody to take. What is not held any more stays as it is."""
+        user = _person(request)
+        token = _token(request, assignment_id, _read(TokenBody, request))
+        reviewing.release(assignment_token=token, reviewer=user)
+        return Response(status=204)
+
+
+class GiveDecline(ApiView):
+    @extend_schema(
+        operation_id="decline_item",
+        request=DeclineBody,
+        parameters=[TOKEN],
+        responses=responses(400, 409, success={}) | {204: None},
+    )
+    def post(self, request: Request, assignment_id: int) -> Response:
+        """Give the item back and never be handed it again."""
+        user = _person(request)
+        body = _read(DeclineBody, request)
+        token = _token(request, assignment_id, body)
+        reviewing.decline(assignment_token=token, reviewer=user, reason=body.validated_data["reason"])
+        return Response(status=204)
+
+
+def _person(request: Request) -> User:
+    if isinstance(request.auth, RunnerKey):
+        raise NotAllowed("Items are judged by people: sign in. A runner key posts what was run and judged elsewhere.")
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def _read(kind: type[Body], request: Request, **defaults: str | None) -> Body:
+    """The body; fields it leaves out are as given here, and read as strictly."""
+    given = bodies.read_json(request, may_be_empty=True)
+    if isinstance(given, dict):
+        given = {**{name: value for name, value in defaults.items() if value}, **given}
+    body = kind(data=given)
+    body.is_valid(raise_exception=True)
+    return body
+
+
+def _token(request: Request, assignment_id: int, body: StrictSerializer) -> str:
+    given: Any = body.validated_data.get("token") or request.headers.get("X-Claim-Token", "")
+    if not given:
+        raise DomainError("Send the token of your claim, as `token` or in the header X-Claim-Token.", field="token")
+    return claim_token(assignment_id=assignment_id, token=str(given))

@@ -1,0 +1,218 @@
+"""What the API answers, as models: the documentation is made of them, and so are the answers."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from labeling.models import Run, Suite
+from labeling.selectors.progress import RunProgress
+from labeling.vocabulary import JudgeKind, RunStatus, Side
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class ErrorBody(Answer):
+    code: str
+    message: str
+    details: dict[str, Any]
+
+
+class ErrorAnswer(Answer):
+    """Every error looks like this."""
+
+    error: ErrorBody
+
+
+class SuiteAnswer(Answer):
+    id: int
+    key: str
+    version: str
+    title: str
+    harm_threshold: int
+    gravest_tier: int
+    published_at: datetime | None
+    content_hash: str
+    cases: int
+
+    @classmethod
+    def of(cls, suite: Suite, *, cases: int) -> "SuiteAnswer":
+        columns = {name: getattr(suite, name) for name in cls.model_fields if name != "cases"}
+        return cls(cases=cases, **columns)
+
+
+class SuiteName(Answer):
+    key: str
+    version: str
+    published_at: datetime | None
+
+
+class ConfigurationAnswer(Answer):
+    model: str
+    version: str
+    system_prompt: str
+    decoding: Any
+    filters: Any
+    layer: str
+    fingerprint: str
+
+
+class AttackAnswer(Answer):
+    kind: str
+    attempts: int
+    turns: int
+
+
+class RunAnswer(Answer):
+    """A run as it was created, and where it stands."""
+
+    id: int
+    external_id: str
+    name: str
+    project: str
+    suite: SuiteName
+    configuration: ConfigurationAnswer
+    attack: AttackAnswer
+    measurement: int
+    status: RunStatus
+    panel_is_frozen: bool
+    expected_count: int | None
+    audits_per_side: int | None
+    created_at: datetime
+    closed_at: datetime | None
+    void_reason: str
+
+    @classmethod
+    def columns(cls, run: Run) -> dict[str, Any]:
+        return {
+            **{name: getattr(run, name) for name in _AS_THEY_ARE},
+            "project": run.project.key,
+            "suite": SuiteName.model_validate(run.suite),
+            "configuration": ConfigurationAnswer.model_validate(run.configuration),
+            "attack": AttackAnswer(kind=run.attack_kind, attempts=run.attack_attempts, turns=run.attack_turns),
+            "measurement": run.measurement_id,
+        }
+
+    @classmethod
+    def of(cls, run: Run) -> "RunAnswer":
+        return cls(**cls.columns(run))
+
+
+_AS_THEY_ARE = (
+    "id",
+    "external_id",
+    "name",
+    "status",
+    "panel_is_frozen",
+    "expected_count",
+    "audits_per_side",
+    "created_at",
+    "closed_at",
+    "void_reason",
+)
+
+
+class SideCounts(Answer):
+    """Counts of one side. cases_answered: cases of the suite with a trajectory that was run."""
+
+    side: Side
+    posted: int
+    pending: int
+    needs_audit: int
+    settled: int
+    undetermined: int
+    not_run: int
+    cases_answered: int
+    cases: int
+
+
+class PanelSeatAnswer(Answer):
+    id: int
+    name: str
+    version: str
+
+
+class ProgressAnswer(Answer):
+    """Every trajectory is pending (judgments owed), needs_audit (a person owed) or settled.
+
+    undetermined: were run and judged, and have no determined label (yet). not_run: errors of the runner.
+    panel: while it is not frozen, the judges that would be in it if the run were closed now.
+    """
+
+    posted: int
+    pending: int
+    needs_audit: int
+    settled: int
+    undetermined: int
+    not_run: int
+    sides: list[SideCounts]
+    panel: list[PanelSeatAnswer]
+
+
+class RunDetail(RunAnswer):
+    """A run with its progress. worker_seen_at: when a worker last gave a sign of life."""
+
+    progress: ProgressAnswer
+    worker_seen_at: datetime | None
+
+    @classmethod
+    def with_progress(cls, run: Run, *, progress: RunProgress, worker_seen_at: datetime | None) -> "RunDetail":
+        counted = ProgressAnswer.model_validate(progress)
+        return cls(**cls.columns(run), progress=counted, worker_seen_at=worker_seen_at)
+
+
+class RunList(Answer):
+    """Newest first. left: how many more there are after these."""
+
+    count: int
+    left: int
+    results: list[RunAnswer]
+
+
+class ProblemAnswer(Answer):
+    path: str
+    reason: str
+
+
+class EntryAnswer(Answer):
+    """A line that was not created. path and reason are the first problem's."""
+
+    index: int
+    external_id: str
+    status: str
+    path: str
+    reason: str
+    problems: list[ProblemAnswer]
+
+
+class BulkResult(Answer):
+    """Every line is counted once; each that was not created has an entry."""
+
+    created: int
+    duplicate: int
+    conflict: int
+    rejected: int
+    entries: list[EntryAnswer]
+
+
+class MeasurementAnswer(Answer):
+    id: int
+    runs: list[int]
+
+
+class JudgeAnswer(Answer):
+    id: int
+    name: str
+    version: str
+    title: str
+    kind: JudgeKind
+    measures: list[str] | None
+    active: bool
+    judgments: int
+
+
+class JudgeList(Answer):
+    count: int
+    results: list[JudgeAnswer]

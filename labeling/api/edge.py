@@ -1,0 +1,45 @@
+"""What the views of the API share."""
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from pydantic import BaseModel
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.api.answers import Answer, ErrorAnswer
+
+PROJECT = OpenApiParameter("project", str, description="The project's key; needed only without a runner key.")
+
+
+class LosslessJSON(JSONRenderer):
+    """What may be stored may be answered: NaN and lone surrogates, the latter as escapes."""
+
+    ensure_ascii = True
+    strict = False
+
+
+class ApiView(APIView):
+    renderer_classes = (LosslessJSON,)
+
+
+def answered(answer: Answer, *, status: int = 200) -> Response:
+    return Response(answer.model_dump(), status=status)
+
+
+def responses(*statuses: int, success: dict[int, type[BaseModel]]) -> dict[int, Any]:
+    """The documentation of a route's answers: its successes, and the errors it shares with every route."""
+    errors = {status: OpenApiResponse(ErrorAnswer) for status in sorted({401, 403, 404, *statuses})}
+    return {**success, **errors}
+
+
+class RunnerKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the documentation describes runner keys."""
+
+    target_class = "labeling.api.authentication.RunnerKeyAuthentication"
+    name = "runnerKey"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:  # noqa: ARG002 - the library's signature
+        return {"type": "http", "scheme": "bearer", "description": "A runner key, made by create_runner_key."}

@@ -1,0 +1,55 @@
+"""Whose request it is and which project it is about. What belongs to another project is not there."""
+
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from rest_framework.request import Request
+
+from labeling.errors import DomainError, NotFound
+from labeling.models import Project, Run, RunnerKey
+from labeling.selectors.access import membership_of, projects_of
+from labeling.selectors.naming import run_numbered
+from labeling.vocabulary import Role
+
+
+class Caller(NamedTuple):
+    """user: the person, or None for a runner."""
+
+    project: Project
+    user: User | None
+
+
+def caller(request: Request, *, at_least: Role, project: str | None = None) -> Caller:
+    """The project a request is about: the runner key's; for a person the one named in the body or in `?project=`."""
+    wanted = project or request.query_params.get("project")
+    if isinstance(request.auth, RunnerKey):
+        if wanted not in (None, request.auth.project.key):
+            raise NotFound("There is no such project, or this runner key is not one of it.")
+        return Caller(request.auth.project, None)
+    if not wanted:
+        keys = [seat.key for seat in projects_of(request.user)]
+        raise DomainError("Say which project: ?project=KEY.", field="project", projects=keys)
+    return Caller(membership_of(request.user, wanted, at_least=at_least).project, _person(request))
+
+
+def caller_on_run(request: Request, run_id: int, *, at_least: Role) -> tuple[Run, Caller]:
+    """The run and who is asking. A run of a foreign project and one that never was get the same answer."""
+    run = run_numbered(run_id)
+    if isinstance(request.auth, RunnerKey):
+        if run.project_id == request.auth.project_id:
+            return run, Caller(run.project, None)
+        raise _no_run()
+    try:
+        membership_of(request.user, run.project.key, at_least=at_least)
+    except NotFound:
+        raise _no_run() from None
+    return run, Caller(run.project, _person(request))
+
+
+def _no_run() -> NotFound:
+    return NotFound("There is no such run, or it is not in a project of yours.")
+
+
+def _person(request: Request) -> User:
+    assert isinstance(request.user, User)
+    return request.user

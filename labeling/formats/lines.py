@@ -1,0 +1,160 @@
+"""From a posted body to trajectory lines: each read or rejected by itself, with the exact bytes it was sent as."""
+
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from labeling.formats.normal import MAX_DEPTH, Message, Unreadable, canonical, content_hash, normal_messages, too_deep
+from labeling.formats.problems import Malformed, Problem, shown
+from labeling.formats.wire import TrajectoryLine, examine
+
+BOM = b"\xef\xbb\xbf"
+_SPACE = " \t\r\n"
+_DECODER = json.JSONDecoder()
+_TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A line that can be stored. `raw` is the bytes as posted, compressed."""
+
+    index: int
+    line: TrajectoryLine
+    messages: list[Message]
+    content_hash: str
+    raw: bytes
+
+    @property
+    def external_id(self) -> str:
+        return self.line.external_id
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    index: int
+    external_id: str
+    problems: tuple[Problem, ...]
+
+
+def read_ndjson(body: bytes) -> list[Parsed | Rejected]:
+    """One JSON object a line. Blank lines are skipped and not counted."""
+    lines = (line.strip(b" \t\r") for line in body.removeprefix(BOM).split(b"\n"))
+    return [_from_bytes(index, line) for index, line in enumerate(filter(None, lines))]
+
+
+def read_json(body: bytes) -> list[Parsed | Rejected]:
+    """One object, or an array of them. Raises Malformed if the body as a whole is no JSON."""
+    return [from_value(index, value, raw=_encoded(text)) for index, (value, text) in enumerate(_values(_decoded(body)))]
+
+
+def read_value(body: bytes) -> Any:
+    """A body that is one JSON value. Raises Malformed."""
+    text = _decoded(body)
+    value, end = _value_at(text, _skip_space(text, 0))
+    _nothing_after(text, end)
+    if too_deep(value):
+        raise Malformed(f"The body {_TOO_DEEP}.")
+    return value
+
+
+def from_value(index: int, value: Any, *, raw: bytes | None = None) -> Parsed | Rejected:
+    """Read one line that is already a JSON value. Without raw bytes, its canonical JSON is kept in their place."""
+    if not isinstance(value, dict):
+        return Rejected(index, "", (Problem("", "must be an object"),))
+    given = value.get("external_id")
+    external_id = shown(given, limit=200) if isinstance(given, str) else ""
+    if too_deep(value):
+        return Rejected(index, external_id, (Problem("", _TOO_DEEP),))
+    line = examine(TrajectoryLine, value)
+    if isinstance(line, list):
+        return Rejected(index, external_id, tuple(line))
+    try:
+        messages = normal_messages(line.posted_messages())
+    except Unreadable as error:
+        return Rejected(index, external_id, (Problem(error.path, error.reason),))
+    identity = content_hash(
+        case=line.case_key,
+        attempt=line.attempt,
+        messages=line.posted_messages(),
+        tools=line.tools,
+        stop_reason=line.stop_reason,
+        error=line.error,
+    )
+    return Parsed(index, line, messages, identity, zlib.compress(raw or canonical(value).encode()))
+
+
+def _from_bytes(index: int, line: bytes) -> Parsed | Rejected:
+    try:
+        text = _decoded(line)
+        value, end = _value_at(text, 0)
+        _nothing_after(text, end)
+    except Malformed as error:
+        return Rejected(index, "", (Problem("", error.message.removeprefix("The body ").rstrip(".")),))
+    return from_value(index, value, raw=line)
+
+
+def _values(text: str) -> Iterator[tuple[Any, str]]:
+    """Each value with the text it was written as."""
+    start = _skip_space(text, 0)
+    if text[start : start + 1] != "[":
+        value, end = _value_at(text, start)
+        _nothing_after(text, end)
+        yield value, text[start:end]
+        return
+    start = _skip_space(text, start + 1)
+    if text[start : start + 1] == "]":
+        _nothing_after(text, start + 1)
+        return
+    while True:
+        value, end = _value_at(text, start)
+        yield value, text[start:end]
+        start = _skip_space(text, end)
+        if text[start : start + 1] == "]":
+            _nothing_after(text, start + 1)
+            return
+        if text[start : start + 1] != ",":
+            _broken(text, start, "a comma or the closing bracket of the array is missing")
+        start = _skip_space(text, start + 1)
+
+
+def _value_at(text: str, start: int) -> tuple[Any, int]:
+    try:
+        return _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        _broken(text, error.pos, error.msg)
+    except RecursionError:
+        raise Malformed(f"The body {_TOO_DEEP}.") from None
+    except ValueError:
+        raise Malformed("The body holds a number with more digits than can be read.") from None
+
+
+def _broken(text: str, position: int, what: str) -> NoReturn:
+    line = text.count("\n", 0, position) + 1
+    column = position - text.rfind("\n", 0, position)
+    raise Malformed(f"The body is not JSON: {what}, at line {line}, column {column}.", line=line, column=column)
+
+
+def _nothing_after(text: str, end: int) -> None:
+    end = _skip_space(text, end)
+    if end < len(text):
+        _broken(text, end, "more follows the value (for one object a line, send application/x-ndjson)")
+
+
+def _skip_space(text: str, start: int) -> int:
+    while start < len(text) and text[start] in _SPACE:
+        start += 1
+    return start
+
+
+def _decoded(body: bytes) -> str:
+    """UTF-8, in which some writers leave lone surrogates; they are kept."""
+    try:
+        return body.removeprefix(BOM).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise Malformed(f"The body is not UTF-8: see byte {error.start}.", byte=error.start) from None
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

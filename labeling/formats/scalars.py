@@ -1,0 +1,112 @@
+"""The small types the wire models are made of, each with the sentence for what it refuses.
+
+Two sorts of text: *storable* text goes into columns that are looked up by and holds neither NUL nor lone surrogates;
+content is any JSON at all.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+LARGEST_INT = 2**31 - 1
+LARGEST_SMALL_INT = 2**15 - 1
+# Suites made for the cases of a single run live under this prefix.
+OWN_SUITE = "run:"
+
+_OBJECT_SCHEMA: dict[str, Any] = {"type": "object", "additionalProperties": True}
+_MESSAGES_SCHEMA: dict[str, Any] = {"type": "array", "items": _OBJECT_SCHEMA}
+
+
+def _storable(text: str) -> str:
+    if any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text):
+        raise PydanticCustomError("litmus_text", "must not hold NUL or lone surrogates")
+    return text
+
+
+def _suite_word(text: str) -> str:
+    if "@" in text or text.startswith(OWN_SUITE):
+        raise PydanticCustomError("litmus_suite", "must neither hold @ nor begin with run:")
+    return text
+
+
+def _time(text: str) -> str:
+    try:
+        datetime.fromisoformat(text or "2000-01-01")
+    except ValueError:
+        raise PydanticCustomError("litmus_time", "must be a time in ISO 8601, as in 2026-11-29T10:00:00Z") from None
+    return text
+
+
+def _object(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise PydanticCustomError("litmus_object", "must be an object")
+    return value
+
+
+def _list(value: Any) -> Any:
+    if not isinstance(value, list):
+        raise PydanticCustomError("litmus_list", "must be a list")
+    return value
+
+
+def _blank_is_none(value: Any) -> Any:
+    return None if value == "" else value
+
+
+def _request(value: Any) -> Any:
+    """A case's request: the user's words, or a scripted conversation; kept as messages in posted shape."""
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}]
+    if not isinstance(value, list):
+        raise PydanticCustomError("litmus_request", "must be text or a list of messages")
+    return value
+
+
+def _scores(value: Any) -> Any:
+    for score in _object(value).values():
+        if score is not None and not _is_number(score):
+            raise PydanticCustomError("litmus_scores", "must be numbers by name")
+    return value
+
+
+def _cost(value: Any) -> Any:
+    if not _is_number(value) or not 0 <= value < 1_000_000:
+        raise PydanticCustomError("litmus_cost", "must be dollars, from 0 to below a million")
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_Storable = AfterValidator(_storable)
+BLANK_IS_NONE = BeforeValidator(_blank_is_none)
+
+Text = Annotated[str, _Storable]
+Word60 = Annotated[str, Field(max_length=60), _Storable]
+Word100 = Annotated[str, Field(max_length=100), _Storable]
+Word200 = Annotated[str, Field(max_length=200), _Storable]
+Name60 = Annotated[str, Field(min_length=1, max_length=60), _Storable]
+Name100 = Annotated[str, Field(min_length=1, max_length=100), _Storable]
+Name200 = Annotated[str, Field(min_length=1, max_length=200), _Storable]
+SuiteKey = Annotated[str, Field(min_length=1, max_length=80), _Storable, AfterValidator(_suite_word)]
+SuiteVersion = Annotated[str, Field(min_length=1, max_length=50), _Storable, AfterValidator(_suite_word)]
+Time = Annotated[str, Field(max_length=40), _Storable, AfterValidator(_time)]
+Count = Annotated[int, Field(ge=0, le=LARGEST_INT)]
+FromOne = Annotated[int, Field(ge=1, le=LARGEST_INT)]
+Tier = Annotated[int, Field(ge=1, le=LARGEST_SMALL_INT)]
+Grade = Annotated[int, Field(ge=0, le=4)]
+Cost = Annotated[Any, AfterValidator(_cost), WithJsonSchema({"type": "number", "minimum": 0})]
+
+Json = Any
+JsonObject = Annotated[Any, AfterValidator(_object), WithJsonSchema(_OBJECT_SCHEMA)]
+JsonList = Annotated[Any, AfterValidator(_list), WithJsonSchema({"type": "array", "items": {}})]
+Messages = Annotated[Any, AfterValidator(_list), WithJsonSchema(_MESSAGES_SCHEMA)]
+Request = Annotated[Any, AfterValidator(_request), WithJsonSchema({"oneOf": [{"type": "string"}, _MESSAGES_SCHEMA]})]
+Scores = Annotated[
+    Any,
+    AfterValidator(_scores),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": ["number", "null"]}}),
+]

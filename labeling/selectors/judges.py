@@ -1,0 +1,81 @@
+"""The judges of a project: which they are, and what a name in a request stands for."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from django.db.models import Count, Exists, QuerySet
+
+from labeling.errors import DomainError
+from labeling.formats.problems import shown
+from labeling.formats.wire import JudgeRef
+from labeling.judges import registry
+from labeling.models import Judge, Judgment, Project, Run, Trajectory
+from labeling.vocabulary import JudgeKind, Outcome, TrajectoryStatus
+
+# Nobody posts judgments under the names of judges that run here.
+RESERVED = frozenset(registry.BUILT_IN) | {kind.value for kind in JudgeKind if kind is not JudgeKind.IMPORTED}
+
+
+class JudgeRow(NamedTuple):
+    """One version of one judge. measures: `None` if it never declared what it measures."""
+
+    id: int
+    name: str
+    version: str
+    title: str
+    kind: JudgeKind
+    measures: list[str] | None
+    active: bool
+    judgments: int
+
+
+class JudgeName(NamedTuple):
+    id: int
+    name: str
+    version: str
+
+
+def judges_of(project: Project) -> list[JudgeRow]:
+    """Every judge version of a project with its number of judgments, in one query."""
+    judges = Judge.objects.filter(project=project).annotate(said=Count("judgments")).order_by("name", "pk")
+    return [
+        JudgeRow(row.pk, row.name, row.version, row.title, JudgeKind(row.kind), row.measures, row.active, row.said)
+        for row in judges
+    ]
+
+
+def seated(project: Project, choices: Iterable[str | JudgeRef]) -> list[Judge]:
+    """The judge versions these choices stand for. Raises DomainError for what names none, or more than one."""
+    refs = [JudgeRef(name=choice) if isinstance(choice, str) else choice for choice in choices]
+    there = list(Judge.objects.filter(project=project, name__in={ref.name for ref in refs}).order_by("pk"))
+    return list({judge.pk: judge for judge in (_meant(ref, there) for ref in refs)}.values())
+
+
+def _meant(ref: JudgeRef, there: Sequence[Judge]) -> Judge:
+    found = [judge for judge in there if judge.name == ref.name and ref.version in (None, judge.version)]
+    alive = [judge for judge in found if judge.kind == JudgeKind.IMPORTED or registry.running(judge) is not None]
+    wanted = shown(f"{ref.name} {ref.version}" if ref.version else ref.name)
+    if not found:
+        raise DomainError(f"panel: there is no judge {wanted}; declare it in `judges`.", field="panel")
+    if not alive:
+        raise DomainError(f"panel: judge {wanted} no longer runs here; name another version.", field="panel")
+    if len(alive) > 1:
+        versions = [judge.version for judge in alive]
+        raise DomainError(f"panel: judge {wanted} has several versions; name one.", field="panel", versions=versions)
+    return alive[0]
+
+
+def speaking_judges(runs: Iterable[Run]) -> QuerySet[Judge]:
+    """The judges of these runs while no panel is named: those with a judgment, and those that still owe one.
+
+    Were the latter left out, a panel would depend on how far the worker had come.
+    """
+    runs = list(runs)
+    judges = Judge.objects.filter(project__in={run.project_id for run in runs})
+    said = Judgment.objects.filter(trajectory__run__in=runs).order_by().values("judge")
+    owed = Trajectory.objects.filter(run__in=runs, status=TrajectoryStatus.PENDING).exclude(
+        outcome__in=(Outcome.NOT_RUN, Outcome.FILTERED)
+    )
+    owing = judges.filter(Exists(owed), active=True, name__in=registry.BUILT_IN)
+    # A union, because an OR of the two would read every judgment of the project.
+    return judges.filter(pk__in=said).union(owing).order_by("name", "id")
