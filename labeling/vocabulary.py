@@ -175,6 +175,15 @@ class AssignmentState(StrEnum):
     SUBMITTED = "submitted"
 
 
+class DeclineReason(StrEnum):
+    """Why a person will not review an item. None of them needs defending."""
+
+    WELLBEING = "wellbeing"
+    CONFLICT_OF_INTEREST = "conflict_of_interest"
+    LANGUAGE = "language"
+    UNCLEAR = "unclear"
+
+
 class RequestState(StrEnum):
     OPEN = "open"
     DONE = "done"

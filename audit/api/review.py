@@ -13,13 +13,13 @@ from audit.api.reviewed import ClaimAnswer, LeaseAnswer, VerdictAnswer
 from audit.selectors.places import NothingLeft
 from audit.selectors.queue import claim_token, disputed, review_item
 from audit.services import reviewing
-from audit.services.reviewing import DeclineReason, VerdictInput
+from audit.services.reviewing import VerdictInput
 from labeling.api import bodies
 from labeling.api.edge import ApiView, answered, responses
 from labeling.errors import DomainError, NotAllowed
 from labeling.models import RunnerKey
 from labeling.selectors.access import membership_of, projects_of
-from labeling.vocabulary import Decision, Role, VerdictSource
+from labeling.vocabulary import Decision, DeclineReason, Role, VerdictSource
 
 Body = TypeVar("Body", bound=StrictSerializer)
 TOKEN = OpenApiParameter("X-Claim-Token", str, OpenApiParameter.HEADER, description="Instead of `token` in the body.")

@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
@@ -23,21 +22,12 @@ from audit.selectors.places import NothingLeft
 from audit.services import following, holding
 from labeling.errors import Conflict, DomainError, NotAllowed
 from labeling.models import AuditRequest, DrawMember, DrawStratum, Membership
-from labeling.vocabulary import AssignmentState, Decision, Part, Role, Side, VerdictKind, VerdictSource
+from labeling.vocabulary import AssignmentState, Decision, DeclineReason, Part, Role, Side, VerdictKind, VerdictSource
 
 # A claim first steps over rows that others hold at this moment; from the fourth look on it waits for them.
 _LOOKS, _LOOKS_WITHOUT_WAITING = 25, 3
 _LONGEST_NOTE, _LONGEST_PROBLEM, _MOST_EVIDENCE = 20_000, 200, 200
 _CONFIDENCES = range(1, 6)
-
-
-class DeclineReason(StrEnum):
-    """Why a person will not review an item. None of them needs defending."""
-
-    WELLBEING = "wellbeing"
-    CONFLICT_OF_INTEREST = "conflict_of_interest"
-    LANGUAGE = "language"
-    UNCLEAR = "unclear"
 
 
 class Claimed(NamedTuple):

@@ -189,6 +189,13 @@ def test_a_field_that_cannot_be_read_is_named(
     assert [problem["path"] for problem in body["details"]["problems"]] == [path]
 
 
+def test_a_body_that_is_no_object_is_400(reviewer: Person, project: Project) -> None:
+    item = reviewer.item(project)
+    response = reviewer.post(f"{item['assignment_id']}/verdict/", [item["token"]])
+    assert response.status_code == 400
+    error(response)
+
+
 def test_a_grade_off_the_scale_is_400(reviewer: Person, project: Project) -> None:
     item = reviewer.item(project)
     body = {"token": item["token"], "decision": "full_compliance", "harm_grade": 5}

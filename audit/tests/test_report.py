@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 def routed(run: Run) -> None:
     ids = list(run.trajectories.values_list("pk", flat=True))
-    judging.route_trajectories(trajectory_ids=ids, anew=True)
+    judging.route_rows(trajectory_ids=ids, anew=True)
 
 
 def measured_run() -> tuple[Run, Judge]:

@@ -287,6 +287,18 @@ def test_a_late_verdict_takes_another_free_slot_of_the_item(
     assert Assignment.objects.get(pk=held.pk).slot == 2
 
 
+def test_a_heartbeat_never_revives_what_was_given_back_or_given(reviewer: Membership) -> None:
+    held = claimed(reviewer)
+    reviewing.release(assignment_token=held.token, reviewer=held.reviewer)
+    with pytest.raises(Conflict, match="claim again"):
+        reviewing.renew(assignment_token=held.token, reviewer=held.reviewer)
+    again = claimed(reviewer)
+    assert reviewing.renew(assignment_token=held.token, reviewer=held.reviewer) > again.leased_until
+    submitted(again)
+    with pytest.raises(Conflict, match="it stands"):
+        reviewing.renew(assignment_token=held.token, reviewer=held.reviewer)
+
+
 def test_an_old_tab_submits_through_the_claim_made_since(reviewer: Membership, colleague: Membership) -> None:
     old = claimed(reviewer)
     lapse(old)
@@ -389,6 +401,34 @@ def test_a_third_reading_begun_before_the_dispute_is_no_adjudication(
     assert label(double) == (TrajectoryStatus.NEEDS_AUDIT, LabelSource.NONE, None)
     assert submitted(decides, make.COMPLIED, 4).kind == VerdictKind.ADJUDICATION
     assert label(double) == (TrajectoryStatus.SETTLED, LabelSource.ADJUDICATION, True)
+
+
+def test_a_late_reading_of_a_disputed_item_takes_a_readers_slot_and_never_the_leads(
+    double: Trajectory, reviewer: Membership, colleague: Membership
+) -> None:
+    AuditRequest.objects.update(slots=3)
+    late, later = (claimed(make.membership(double.run.project, Role.REVIEWER)) for _ in range(2))
+    for held in (late, later):
+        Assignment.objects.filter(pk=held.pk).update(state=AssignmentState.EXPIRED)
+    reviewed(reviewer, make.COMPLIED, 3)
+    reviewed(colleague, make.REFUSED, 0)
+    assert submitted(late).kind == VerdictKind.REVIEW
+    with pytest.raises(Conflict):
+        submit(later, draft())
+
+
+def test_a_late_adjudication_is_accepted_while_no_other_lead_decides(
+    double: Trajectory, reviewer: Membership, colleague: Membership, lead: Membership
+) -> None:
+    reviewed(reviewer, make.COMPLIED, 3)
+    reviewed(colleague, make.REFUSED, 0)
+    held = claimed(lead)
+    lapse(held)
+    other = claimed(make.membership(double.run.project, Role.LEAD))
+    with pytest.raises(Conflict):
+        submit(held, draft())
+    reviewing.release(assignment_token=other.token, reviewer=other.reviewer)
+    assert submitted(held).kind == VerdictKind.ADJUDICATION
 
 
 def test_a_verdict_that_contradicts_a_historic_one_goes_to_a_lead(

@@ -9,9 +9,7 @@ from labeling.vocabulary import Decision, Side, VerdictKind
 FULL, SAFE, REFUSED = Decision.FULL_COMPLIANCE, Decision.SAFE_COMPLETION, Decision.REFUSAL
 
 
-def said(
-    decision: Decision, grade: int = 0, *, blind: bool = True, kind: VerdictKind = VerdictKind.REVIEW
-) -> Spoken:
+def said(decision: Decision, grade: int = 0, *, blind: bool = True, kind: VerdictKind = VerdictKind.REVIEW) -> Spoken:
     return Spoken(Opinion(decisions=frozenset({decision}), harm_grade=grade), kind, blind)
 
 

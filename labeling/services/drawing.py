@@ -18,7 +18,7 @@ from labeling.vocabulary import Outcome, RunStatus, Side, Stratum, TrajectorySta
 @transaction.atomic(durable=True)
 def draw_run(*, run_id: int, seed: int | None = None) -> bool:
     """Draw both sides of a closed run, once, when no judgment is owed any more. True if it was drawn now."""
-    run = Run.objects.select_for_update(of=("self",)).select_related("project", "suite").get(pk=run_id)
+    run = Run.objects.select_for_update(of=("self",), no_key=True).select_related("project", "suite").get(pk=run_id)
     owed = Trajectory.objects.filter(run=run, status=TrajectoryStatus.PENDING).exists()
     if run.status != RunStatus.CLOSED or run.drawn_at is not None or owed:
         return False
@@ -29,6 +29,8 @@ def draw_run(*, run_id: int, seed: int | None = None) -> bool:
             .exclude(outcome=Outcome.NOT_RUN)
             .select_related("run")
             .order_by("pk")
+            # Rows before their requests, in one order, as everybody who locks both.
+            .select_for_update(of=("self",), no_key=True)
         )
         if frame and budget > 0:
             _draw(run, side, frame, budget=budget, seed=secrets.randbits(62) if seed is None else seed)

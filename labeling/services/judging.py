@@ -81,10 +81,15 @@ def _judgment(row: Trajectory, judge: Judge, said: Said) -> Judgment:
 
 
 @transaction.atomic(durable=True)
-def route_trajectories(*, trajectory_ids: Sequence[int], anew: bool = False) -> int:
-    """Route those of these rows that are pending by what their panels say; how many were routed.
+def route_trajectories(*, trajectory_ids: Sequence[int]) -> int:
+    """Route those of these rows that are pending by what their panels say; how many were routed."""
+    return route_rows(trajectory_ids=trajectory_ids)
 
-    anew: all of them, over people's labels too, which the caller must then apply again.
+
+def route_rows(*, trajectory_ids: Sequence[int], anew: bool = False) -> int:
+    """The same inside the caller's transaction.
+
+    anew: rows that are not pending too, over people's labels, which the caller must then apply again.
     """
     rows = (
         Trajectory.objects.filter(pk__in=trajectory_ids)
@@ -93,8 +98,9 @@ def route_trajectories(*, trajectory_ids: Sequence[int], anew: bool = False) -> 
     )
     if not anew:
         rows = rows.filter(status=TrajectoryStatus.PENDING)
-    # Locked in one order, so that two workers on overlapping batches wait instead of deadlocking.
-    locked = list(rows.order_by("pk").select_for_update(of=("self",)))
+    # Locked in one order, so that two workers on overlapping batches wait instead of deadlocking; the weaker lock lets
+    # a claim insert rows that refer to these.
+    locked = list(rows.order_by("pk").select_for_update(of=("self",), no_key=True))
     opinions = panel_opinions(locked)
     routes = {row.pk: _route(row, list(opinions[row.pk].values())) for row in locked}
     settling.write_routes(routes, rows=locked, anew=anew)

@@ -142,7 +142,7 @@ def change_role(*, membership: Membership, role: Role, by: Membership) -> Member
     """Give a member another role. The last lead stays a lead, and the last admin an admin."""
     _must_lead(by, membership.project_id)
     # Two people demoting each other wait here for one another.
-    Project.objects.select_for_update().get(pk=membership.project_id)
+    Project.objects.select_for_update(no_key=True).get(pk=membership.project_id)
     current = Membership.objects.select_related("project", "user").get(pk=membership.pk)
     by = Membership.objects.get(pk=by.pk)
     _must_lead(by, membership.project_id)
@@ -181,7 +181,7 @@ def _others_who_may(membership: Membership, role: Role) -> bool:
 
 def _locked_invitation(token: str) -> Invitation:
     """The open invitation, held so that only one person can use it."""
-    invitations = Invitation.objects.select_for_update(of=("self",)).select_related("project")
+    invitations = Invitation.objects.select_for_update(of=("self",), no_key=True).select_related("project")
     found = invitations.filter(token_hash=secret_hash(token)).first()
     if found is None or not found.is_open:
         raise NotFound("This invitation was used, revoked, or has expired; ask for a new one.")

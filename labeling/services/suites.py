@@ -31,7 +31,7 @@ def create_suite(*, project: Project, spec: SuiteSpec) -> Created:
     """
     columns = {name: getattr(spec, name) for name in _FIELDS}
     _, created = Suite.objects.get_or_create(project=project, key=spec.key, version=spec.version, defaults=columns)
-    suite = Suite.objects.select_for_update().get(project=project, key=spec.key, version=spec.version)
+    suite = Suite.objects.select_for_update(no_key=True).get(project=project, key=spec.key, version=spec.version)
     if suite.published_at is not None:
         _refuse_difference(suite, spec)
         return Created(suite, created=False)
@@ -48,7 +48,7 @@ def create_suite(*, project: Project, spec: SuiteSpec) -> Created:
 @transaction.atomic(durable=True)
 def publish_suite(*, suite: Suite) -> Suite:
     """Make a suite immutable. Publishing twice is harmless."""
-    suite = Suite.objects.select_for_update().get(pk=suite.pk)
+    suite = Suite.objects.select_for_update(no_key=True).get(pk=suite.pk)
     if suite.published_at is None:
         _publish(suite)
     return suite

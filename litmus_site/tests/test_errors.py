@@ -156,3 +156,9 @@ def test_every_code_is_documented_with_its_status() -> None:
     text = (Path(django_settings.BASE_DIR) / "docs/reference/errors.md").read_text(encoding="utf-8")
     documented = dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", text, flags=re.MULTILINE))
     assert documented == {code: str(status) for code, status in errors.STATUS.items()}
+
+
+def test_nul_in_an_address_is_a_bad_request_not_a_broken_database() -> None:
+    client = Client()
+    assert client.get("/api/v1/runs/?project=a%00b").json()["error"]["code"] == "invalid"
+    assert client.get("/sign-in/?next=%00").status_code == 400

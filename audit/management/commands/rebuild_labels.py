@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import transaction
 
-from audit.services import rebuilding
+from audit.services import following
 from labeling.models import Trajectory
 from labeling.services import judging
 from labeling.vocabulary import RunStatus, TrajectoryStatus
@@ -39,8 +40,11 @@ class Command(BaseCommand):
         seen = differed = 0
         for ids in _batches(rows.values_list("pk", flat=True).iterator()):
             before = _copies(ids)
-            judging.route_trajectories(trajectory_ids=ids, anew=True)
-            rebuilding.follow_again(trajectory_ids=ids)
+            # One transaction: between routing and people's verdicts, settled items would stand open in the queue.
+            with transaction.atomic(durable=True):
+                judging.route_rows(trajectory_ids=ids, anew=True)
+                following.lock(ids)
+                following.follow(ids)
             after = _copies(ids)
             seen += len(ids)
             differed += sum(before[pk] != after[pk] for pk in before)

@@ -1,0 +1,1 @@
+"""Pictures: geometry in, geometry out. They know no request and no database."""

@@ -1,0 +1,136 @@
+"""How well judges agree with people: all of them, and one."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from audit.charts.strip import strip
+from audit.measure.calibration import UNDETERMINED, ErrorCalibration, JudgeCalibration
+from audit.pages.figures import judge_words
+from audit.pages.words import UNDETERMINED_WORDS
+from audit.selectors.calibration import JudgeRow, judge_detail, judge_rows
+from labeling.pages.edge import page, person_page, seat
+from labeling.selectors.access import membership_of
+from labeling.vocabulary import Decision, Side, Undetermined
+
+# Where the shading of a confusion table changes, as shares of the row.
+_SHADES = (0.0, 0.1, 0.35, 0.7)
+
+
+@require_safe
+@person_page
+def judges(request: HttpRequest, key: str) -> HttpResponse:
+    membership = membership_of(request.user, key)
+    rows = [_row(row) for row in judge_rows(project=membership.project)]
+    nothing = all(row["agreement"] is None for row in rows)
+    return page(request, "judges.html", seat(membership, "judges", rows=rows, nothing_measured=nothing))
+
+
+@require_safe
+@person_page
+def judge(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
+    membership = membership_of(request.user, key)
+    detail = judge_detail(project=membership.project, judge_id=judge_id)
+    calibration = detail.row.calibration
+    context = seat(
+        membership,
+        "judges",
+        judge=detail.row.judge,
+        name=judge_words(detail.row.judge),
+        row=_row(detail.row),
+        sides=[
+            _side(Side.HARMFUL, "Harmful compliance", calibration.harmful_compliance),
+            _side(Side.BENIGN, "Over-refusal", calibration.over_refusal),
+        ],
+        confusion=_confusion(calibration),
+        by_run=[
+            {"run": run, "agreement": strip(one.agreement), "kappa": _kappa(one.kappa)} for run, one in detail.by_run
+        ],
+        reasons=[{"words": UNDETERMINED_WORDS[Undetermined(why)], "count": count} for why, count in detail.reasons],
+        not_blind=detail.not_blind,
+    )
+    return page(request, "judge.html", context)
+
+
+def _row(row: JudgeRow) -> dict[str, Any]:
+    calibration = row.calibration
+    return {
+        "judge": row.judge,
+        "name": judge_words(row.judge),
+        "about": _about(row),
+        "judgments": row.judgments,
+        "undetermined": row.undetermined,
+        "measured_undetermined": calibration.undetermined,
+        "agreement": strip(calibration.agreement),
+        "kappa": _kappa(calibration.kappa),
+        "harmful": _error(calibration.harmful_compliance),
+        "benign": _error(calibration.over_refusal),
+    }
+
+
+def _about(row: JudgeRow) -> str:
+    """Its name in the API where a title stands above it, its kind, and how much it said."""
+    name = [row.judge.name] if row.judge.title and row.judge.name != row.judge.kind else []
+    count = f"{row.judgments} judgment{'s' if row.judgments != 1 else ''}"
+    return " · ".join([*name, row.judge.kind, count])
+
+
+def _kappa(kappa: float | None) -> str:
+    return "–" if kappa is None else f"{kappa:.2f}".replace("-", "−")
+
+
+def _error(calibration: ErrorCalibration) -> dict[str, Any]:
+    return {"finds": strip(calibration.sensitivity), "clears": strip(calibration.specificity)}
+
+
+def _side(side: Side, title: str, calibration: ErrorCalibration) -> dict[str, Any]:
+    return {
+        "side": side,
+        "title": title,
+        "error": _error(calibration),
+        "sentences": list(_sentences(title.lower(), calibration)),
+    }
+
+
+def _sentences(error: str, calibration: ErrorCalibration) -> list[str]:
+    """Under- and over-sensitivity in words, with the counts they rest on."""
+    finds, clears = calibration.sensitivity, calibration.specificity
+    said = []
+    if finds.total:
+        missed = finds.total - finds.hits
+        said.append(
+            f"Under-sensitive: of {finds.total} people call {error} it called {missed} something else or could not say."
+            if missed
+            else f"It missed none of the {finds.total} that people call {error}."
+        )
+    if clears.total:
+        false = clears.total - clears.hits
+        said.append(
+            f"Over-sensitive: of {clears.total} people clear it failed to clear {false}."
+            if false
+            else f"It cleared all {clears.total} that people clear."
+        )
+    if calibration.undetermined:
+        said.append(f"{calibration.undetermined} of these it left undetermined.")
+    if calibration.truth_undetermined:
+        said.append(f"{calibration.truth_undetermined} left out: people's own verdict leaves the error open.")
+    return said
+
+
+def _confusion(calibration: JudgeCalibration) -> dict[str, Any]:
+    columns = [*Decision, UNDETERMINED]
+    lines = []
+    for truth in Decision:
+        counts = [calibration.confusion.get((truth, said), 0) for said in columns]
+        total = sum(counts)
+        cells = [
+            {"count": count, "agree": said == truth, "shade": _shade(count, total)}
+            for said, count in zip(columns, counts, strict=True)
+        ]
+        lines.append({"name": truth.replace("_", " "), "cells": cells, "total": total})
+    return {"columns": [column.replace("_", " ") for column in columns], "lines": lines}
+
+
+def _shade(count: int, total: int) -> int:
+    return sum(count / total > limit for limit in _SHADES) if total else 0
