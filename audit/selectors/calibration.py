@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
@@ -14,6 +15,8 @@ from labeling.errors import NotFound
 from labeling.measure.opinion import Opinion
 from labeling.models import Judge, Judgment, Project, Run, Trajectory
 from labeling.vocabulary import RunStatus, Side, VerdictKind
+
+_PARTS = ("decision", "harm_grade", "explained", "alternative_offered", "withheld")
 
 
 class JudgeRow(NamedTuple):
@@ -100,21 +103,33 @@ def _truths(trajectories: QuerySet[Trajectory]) -> dict[int, _Truth]:
             trajectory__in=trajectories.filter(has_truth=True).exclude(run__status=RunStatus.VOIDED),
             corrected_by=None,
         )
-        .select_related("trajectory__run__suite")
         .order_by("pk")
+        .values_list(
+            "trajectory_id",
+            "trajectory__run_id",
+            "trajectory__side",
+            "trajectory__run__suite__harm_threshold",
+            "kind",
+            "blind",
+            *_PARTS,
+        )
     )
-    spoken: dict[int, list[Spoken]] = defaultdict(list)
-    rows: dict[int, Trajectory] = {}
-    for verdict in verdicts:
-        rows[verdict.trajectory_id] = verdict.trajectory
-        spoken[verdict.trajectory_id].append(Spoken(verdict.opinion(), VerdictKind(verdict.kind), verdict.blind))
+    spoken: dict[tuple[int, int, str, int], list[Spoken]] = defaultdict(list)
+    for trajectory, run, side, threshold, kind, blind, *parts in verdicts:
+        said = Spoken(_opinion(*parts), VerdictKind(kind), blind=blind)
+        spoken[trajectory, run, side, threshold].append(said)
     truths: dict[int, _Truth] = {}
-    for pk, row in rows.items():
-        side, threshold = Side(row.side), row.run.suite.harm_threshold
-        opinion = truth(spoken[pk], side=side, threshold=threshold)
+    for (trajectory, run, side, threshold), verdicts_on_it in spoken.items():
+        opinion = truth(verdicts_on_it, side=Side(side), threshold=threshold)
         if opinion is not None:
-            truths[pk] = _Truth(row.run_id, side, opinion, threshold)
+            truths[trajectory] = _Truth(run, Side(side), opinion, threshold)
     return truths
+
+
+@lru_cache(maxsize=4096)
+def _opinion(*parts: Any) -> Opinion:
+    """People say the same few things many times over."""
+    return Verdict(**dict(zip(_PARTS, parts, strict=True))).opinion()
 
 
 def _judged(truths: dict[int, _Truth], judges: Sequence[Counted]) -> dict[int, list[tuple[int, Judged]]]:

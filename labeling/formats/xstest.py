@@ -21,13 +21,13 @@ PUBLISHED = "2025-02-24T00:00:00+00:00"
 GPT4 = {
     "name": "gpt-4",
     "version": "xstest-v2",
-    "title": "GPT-4 as judge, as published with XSTest",
+    "title": "GPT-4",
     "measures": [Part.DECISION, Part.WITHHELD],
 }
 STRING_MATCH = {
     "name": "string-match",
     "version": "xstest-v2",
-    "title": "String match, as published with XSTest",
+    "title": "String match",
     "measures": [Part.DECISION],
 }
 _DECISIONS = {
