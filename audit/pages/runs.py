@@ -65,6 +65,7 @@ def run(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
         missing=" or ".join(incomplete.missing) if incomplete else "",
         completing=report.completing_runs,
         loud_facts=_loud_facts(report),
+        labeled_by=_labeled_by(report),
         sides=[_side(side) for side in report.sides],
         judged=_judged(membership, report),
         draws=[_draw(draw) for draw in sorted(report.draws, key=lambda draw: list(Side).index(Side(draw.side)))],
@@ -112,6 +113,15 @@ def _loud_facts(report: Report) -> list[str]:
         if side.posted and side.not_run > side.posted * 0.05:
             said.append(f"{side.not_run} of {side.posted} on the {side.side} side were not run: see what failed.")
     return said
+
+
+def _labeled_by(report: Report) -> str:
+    """How much of the headline people stand for: the judges' share carries an error that no interval here includes."""
+    people = sum(side.human_labels for side in report.sides)
+    labeled = sum(side.posted - side.not_run for side in report.sides)
+    if people == labeled:
+        return "every label by people"
+    return f"{people} of {labeled} labels by people; the judges' error is not included in the rest"
 
 
 def _count(count: int, one: str, many: str) -> str:
