@@ -1,0 +1,23 @@
+"""How gunicorn serves: `gunicorn --config python:litmus_site.serving --bind HOST:PORT litmus_site.wsgi`."""
+
+import gc
+
+from django.urls import get_resolver
+
+workers = 2
+worker_class = "gthread"
+threads = 4
+# One copy of the code in memory; nothing opens a connection before the fork.
+preload_app = True
+timeout = 120
+graceful_timeout = 5
+control_socket_disable = True
+accesslog = "-"
+# The path without its query: nothing that somebody typed.
+access_log_format = "%(t)s %(h)s %(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"
+
+
+def when_ready(_arbiter: object) -> None:
+    """Before the fork: load what each worker would load at its first request, and keep it shared."""
+    assert get_resolver().url_patterns
+    gc.freeze()

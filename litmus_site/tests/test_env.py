@@ -1,0 +1,75 @@
+"""A bad variable stops the process with the sentence that mends it."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from litmus_site.env import BadEnvironment, env_bool, env_int, env_list, env_path, env_secret
+
+
+@pytest.mark.parametrize(
+    ("value", "meaning"),
+    [("1", True), ("TRUE", True), (" yes ", True), ("on", True), ("0", False), ("off", False), ("No", False)],
+)
+def test_a_switch_understands_the_usual_words(monkeypatch: pytest.MonkeyPatch, value: str, meaning: bool) -> None:
+    monkeypatch.setenv("LITMUS_X", value)
+    assert env_bool("LITMUS_X", default=not meaning) is meaning
+
+
+@pytest.mark.parametrize("value", ["", "  "])
+def test_an_empty_variable_is_no_variable(monkeypatch: pytest.MonkeyPatch, value: str, tmp_path: Path) -> None:
+    monkeypatch.setenv("LITMUS_X", value)
+    assert env_bool("LITMUS_X", default=True) is True
+    assert env_int("LITMUS_X", 7, least=1, most=9) == 7
+    assert env_path("LITMUS_X", tmp_path) == tmp_path.resolve()
+    assert env_list("LITMUS_X", "") == []
+
+
+def test_a_switch_that_is_none_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LITMUS_X", "maybe")
+    with pytest.raises(BadEnvironment, match=r"^litmus: LITMUS_X is 'maybe'; set it to 1 or 0.$"):
+        env_bool("LITMUS_X", default=False)
+
+
+@pytest.mark.parametrize("value", ["0", "10", "-1", "1.5", "x", "٣"])
+def test_a_number_out_of_bounds_says_the_bounds(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("LITMUS_X", value)
+    with pytest.raises(BadEnvironment, match="set it to a whole number from 1 to 9"):
+        env_int("LITMUS_X", 5, least=1, most=9)
+
+
+def test_a_list_drops_blanks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LITMUS_X", " a, ,b,")
+    assert env_list("LITMUS_X", "c") == ["a", "b"]
+
+
+def test_a_secret_is_taken_from_the_variable_then_the_file_it_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "given").write_text("from a file\n")
+    monkeypatch.setenv("LITMUS_X_FILE", str(tmp_path / "given"))
+    assert env_secret("LITMUS_X", keep_in=tmp_path / "kept") == "from a file"
+    monkeypatch.setenv("LITMUS_X", "from the variable")
+    assert env_secret("LITMUS_X", keep_in=tmp_path / "kept") == "from the variable"
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_secret_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
+    kept = tmp_path / "new" / "kept"
+    first = env_secret("LITMUS_X", keep_in=kept)
+    assert len(first) >= 50
+    assert env_secret("LITMUS_X", keep_in=kept) == first
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
+def test_a_secret_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LITMUS_X_FILE", str(tmp_path / "nowhere"))
+    with pytest.raises(BadEnvironment, match=r"LITMUS_X_FILE names .*nowhere, which cannot be read"):
+        env_secret("LITMUS_X", keep_in=tmp_path / "kept")
+
+
+def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a-file").touch()
+    with pytest.raises(BadEnvironment, match="set LITMUS_DATA_DIR to a folder of yours"):
+        env_secret("LITMUS_X", keep_in=tmp_path / "a-file" / "below" / "kept")
