@@ -56,13 +56,18 @@ def env_secret(name: str, *, keep_in: Path) -> str:
 def _kept_secret(path: Path) -> str:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(path.parent, error) from None
+    try:
         # Exclusive creation: of two processes starting at once, one writes and both read.
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(secrets.token_urlsafe(50))
     except FileExistsError:
         pass
     except OSError as error:
-        raise BadEnvironment(
-            f"{path.parent} cannot be written ({error.strerror}); set LITMUS_DATA_DIR to a folder of yours."
-        ) from None
+        raise _unusable(path.parent, error) from None
     return path.read_text(encoding="utf-8")
+
+
+def _unusable(folder: Path, error: OSError) -> BadEnvironment:
+    return BadEnvironment(f"{folder} cannot be written ({error.strerror}); set LITMUS_DATA_DIR to a folder of yours.")

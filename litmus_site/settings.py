@@ -120,6 +120,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
         "control_folder": str(_BROKER_DIR / "control"),
         "processed_folder": str(_BROKER_DIR / "processed"),
         "store_processed": False,
+        # Seconds between two looks into the folder; Kombu's own is one.
+        "polling_interval": 0.2,
     }
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -209,7 +211,7 @@ HTTPS = env_bool("LITMUS_HTTPS", False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_REFERRER_POLICY = "same-origin"

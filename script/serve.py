@@ -1,4 +1,4 @@
-"""Runs the web server and a worker with beat, and ends both together. Called by script/server.
+"""Runs the web server, a worker and beat, and ends them together. Called by script/server.
 
 Standard library only: `--look` runs before anything is installed.
 """
@@ -18,6 +18,7 @@ from typing import NamedTuple, NoReturn
 from children import STOP_WITHIN, Child, Interrupted, Signals, adopt_orphans, end
 
 ROOT = Path(__file__).resolve().parent.parent
+CELERY = ["-m", "celery", "--quiet", "--app=litmus_site"]
 READY_WITHIN = 90  # seconds, from starting the processes to an answer of /readyz
 
 
@@ -193,9 +194,13 @@ def start_web(server: Server) -> Child:
 
 
 def start_worker(server: Server) -> Child:
-    command = ["-m", "celery", "--quiet", "--app=litmus_site", "worker", "--beat", "--concurrency=2"]
-    command += ["--loglevel=WARNING", "--without-gossip", "--without-mingle"]
+    command = [*CELERY, "worker", "--concurrency=2", "--without-gossip", "--without-mingle", "--loglevel=WARNING"]
     return start(server, "worker", command, "worker.log")
+
+
+def start_beat(server: Server) -> Child:
+    """Beat is a process of its own: inside the worker it would go on for ever when the worker is killed."""
+    return start(server, "beat", [*CELERY, "beat", "--loglevel=WARNING"], "beat.log")
 
 
 def wait_until_ready(server: Server, children: list[Child]) -> None:
@@ -239,6 +244,7 @@ def serve(server: Server) -> None:
     try:
         children.append(start_web(server))
         children.append(start_worker(server))
+        children.append(start_beat(server))
         lock.write([os.getpid(), *(child.process.pid for child in children)])
         wait_until_ready(server, children)
         say(f"\nLitmus is at {place.address} (Ctrl-C stops it).")

@@ -73,3 +73,10 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "a-file").touch()
     with pytest.raises(BadEnvironment, match="set LITMUS_DATA_DIR to a folder of yours"):
         env_secret("LITMUS_X", keep_in=tmp_path / "a-file" / "below" / "kept")
+
+
+def test_a_data_folder_that_is_a_file_is_said_in_a_sentence(tmp_path: Path) -> None:
+    place = tmp_path / "var"
+    place.write_text("")
+    with pytest.raises(BadEnvironment, match="cannot be written .* set LITMUS_DATA_DIR"):
+        env_secret("LITMUS_NO_SUCH_SECRET", keep_in=place / "secret.key")
