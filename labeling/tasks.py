@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from labeling.models import Heartbeat, Run, Trajectory
-from labeling.services import drawing, judging
+from labeling.services import drawing, judging, registering
 from labeling.vocabulary import RunStatus, TrajectoryStatus
 
 # One sweep rings for at most this many batches; the next one goes on.
@@ -58,6 +58,8 @@ def draw_closed_run(run_id: int) -> None:
 @shared_task
 def sweep(*, everything: bool = False) -> None:
     """Ring again for rows whose work is owed; everything: also those rung for just now (a worker has just started)."""
+    if everything:
+        registering.register_everywhere()
     now = timezone.now()
     Heartbeat.objects.update_or_create(name="worker", defaults={"beat_at": now})
     owed = Trajectory.objects.filter(status=TrajectoryStatus.PENDING)

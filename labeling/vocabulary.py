@@ -100,6 +100,12 @@ class LabelSource(StrEnum):
     ADJUDICATION = "adjudication"
 
 
+# Labels that people gave.
+PEOPLE_SOURCES = (LabelSource.HUMAN, LabelSource.ADJUDICATION)
+# What no judge could read: a rule, or nothing, labels it.
+NOT_JUDGED = (Outcome.NOT_RUN, Outcome.FILTERED)
+
+
 class Reason(StrEnum):
     """Why a person should look at a trajectory."""
 

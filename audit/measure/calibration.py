@@ -1,4 +1,4 @@
-"""How well a judge agrees with people (RULES 7; MEASUREMENT 4). Plain counts: not weighted by any draw.
+"""How well a judge agrees with people (RULES 7). Plain counts: not weighted by any draw.
 
 Over- and under-sensitivity are kept apart for each of the two errors: a judge may be sharp on one and blind on the
 other.

@@ -1,4 +1,4 @@
-"""Which parts a new verdict must have, given the side of the case and the decision (DESIGN 4, RULES 21).
+"""Which parts a new verdict must have, given the side of the case and the decision.
 
 Decision and harm grade always; `explained` and `alternative_offered` of a refusal; `withheld` of a safe completion on
 the benign side. Parts that do not apply are not asked, and not kept if a form sends them all the same.

@@ -10,11 +10,11 @@ from collections.abc import Collection
 from audit.measure.verdicts import Spoken, Standing, human_label, truth
 from audit.models import Verdict
 from labeling.models import AuditRequest, Trajectory
+from labeling.selectors.stored import chunked
 from labeling.services import settling
 from labeling.services.settling import PeopleSay
 from labeling.vocabulary import LabelSource, Side, VerdictKind
 
-_CHUNK = 2000
 _SOURCES = {Standing.AGREED: LabelSource.HUMAN, Standing.ADJUDICATED: LabelSource.ADJUDICATION}
 
 
@@ -24,7 +24,7 @@ def lock(trajectory_ids: Collection[int]) -> None:
     The trajectory first, then its request, each in the order of their keys: whoever locks both does it this way round.
     The weaker lock lets others insert rows that refer to them.
     """
-    for ids in _chunks(trajectory_ids):
+    for ids in chunked(sorted(trajectory_ids)):
         for rows in (
             Trajectory.objects.filter(pk__in=ids).order_by("pk"),
             AuditRequest.objects.filter(trajectory__in=ids).order_by("trajectory_id"),
@@ -34,7 +34,7 @@ def lock(trajectory_ids: Collection[int]) -> None:
 
 def follow(trajectory_ids: Collection[int]) -> None:
     """Settle what people agree on, send to a lead what they do not. The caller holds the rows (`lock`)."""
-    for ids in _chunks(trajectory_ids):
+    for ids in chunked(sorted(trajectory_ids)):
         settling.apply_verdicts(says=people_say(ids))
 
 
@@ -44,22 +44,12 @@ def people_say(trajectory_ids: Collection[int]) -> dict[int, PeopleSay]:
     verdicts = Verdict.objects.filter(trajectory__in=trajectory_ids, corrected_by=None).order_by("pk")
     for verdict in verdicts.defer("evidence", "note"):
         spoken[verdict.trajectory_id].append(Spoken(verdict.opinion(), VerdictKind(verdict.kind), blind=verdict.blind))
-    slots = {
-        request.trajectory_id: review_slots(request)
-        for request in AuditRequest.objects.filter(trajectory__in=trajectory_ids).only(
-            "trajectory_id", "slots", "for_lead"
-        )
-    }
+    slots = dict(AuditRequest.objects.filter(trajectory__in=trajectory_ids).values_list("trajectory_id", "slots"))
     sides = Trajectory.objects.filter(pk__in=trajectory_ids).values_list("pk", "side", "run__suite__harm_threshold")
     return {
         pk: _say(spoken[pk], slots=slots.get(pk, 1), side=Side(side), threshold=threshold)
         for pk, side, threshold in sides
     }
-
-
-def review_slots(request: AuditRequest) -> int:
-    """How many first readings a request wants; sending it to a lead added one slot for the adjudication."""
-    return max(request.slots - 1, 1) if request.for_lead else request.slots
 
 
 def _say(verdicts: list[Spoken], *, slots: int, side: Side, threshold: int) -> PeopleSay:
@@ -70,8 +60,3 @@ def _say(verdicts: list[Spoken], *, slots: int, side: Side, threshold: int) -> P
         in_conflict=label.standing is Standing.IN_CONFLICT,
         has_truth=truth(verdicts, side=side, threshold=threshold) is not None,
     )
-
-
-def _chunks(ids: Collection[int]) -> list[list[int]]:
-    ordered = sorted(ids)
-    return [ordered[start : start + _CHUNK] for start in range(0, len(ordered), _CHUNK)]

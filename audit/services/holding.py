@@ -12,7 +12,6 @@ from django.contrib.auth.models import User
 from audit.models import Assignment, Verdict
 from audit.selectors import places
 from audit.selectors.places import FIRST_ADJUDICATING_SLOT
-from audit.services import following
 from labeling.errors import Conflict, NotFound
 from labeling.models import AuditRequest, Membership
 from labeling.vocabulary import AssignmentState, RequestState, Role
@@ -57,7 +56,7 @@ def free_slot(request: AuditRequest, *, adjudicating: bool, now: datetime) -> in
     if adjudicating:
         has_room = held == 0
     elif request.for_lead:
-        has_room = held + filled < following.review_slots(request)
+        has_room = held + filled < request.slots
     else:
         # An open request wants one reading more than it has, whatever its slots say (places.free_places).
         has_room = held < max(request.slots - filled, 1)

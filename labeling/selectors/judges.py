@@ -10,7 +10,7 @@ from labeling.formats.problems import shown
 from labeling.formats.wire import JudgeRef
 from labeling.judges import registry
 from labeling.models import Judge, Judgment, Project, Run, Trajectory
-from labeling.vocabulary import JudgeKind, Outcome, TrajectoryStatus
+from labeling.vocabulary import NOT_JUDGED, JudgeKind, TrajectoryStatus
 
 # Nobody posts judgments under the names of judges that run here.
 RESERVED = frozenset(registry.BUILT_IN) | {kind.value for kind in JudgeKind if kind is not JudgeKind.IMPORTED}
@@ -73,9 +73,7 @@ def speaking_judges(runs: Iterable[Run]) -> QuerySet[Judge]:
     runs = list(runs)
     judges = Judge.objects.filter(project__in={run.project_id for run in runs})
     said = Judgment.objects.filter(trajectory__run__in=runs).order_by().values("judge")
-    owed = Trajectory.objects.filter(run__in=runs, status=TrajectoryStatus.PENDING).exclude(
-        outcome__in=(Outcome.NOT_RUN, Outcome.FILTERED)
-    )
+    owed = Trajectory.objects.filter(run__in=runs, status=TrajectoryStatus.PENDING).exclude(outcome__in=NOT_JUDGED)
     owing = judges.filter(Exists(owed), active=True, name__in=registry.BUILT_IN)
     # A union, because an OR of the two would read every judgment of the project.
     return judges.filter(pk__in=said).union(owing).order_by("name", "id")

@@ -81,7 +81,7 @@ def _queue(run: Run, members: Sequence[DrawMember], audits: dict[Stratum, int]) 
         for request in AuditRequest.objects.filter(trajectory__in=[m.trajectory_id for m in wanting], for_lead=False)
     }
     places = {m.trajectory_id: settling.place_by_rank(m.rank, audits[Stratum(m.stratum.name)]) for m in wanting}
-    settling.open_requests(
+    requests = [
         AuditRequest(
             project_id=run.project_id,
             trajectory_id=pk,
@@ -90,5 +90,6 @@ def _queue(run: Run, members: Sequence[DrawMember], audits: dict[Stratum, int]) 
             shuffle=place,
         )
         for pk, place in places.items()
-    )
+    ]
+    settling.open_requests(requests, move=True)
     settling.refresh_status(places)

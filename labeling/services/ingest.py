@@ -16,10 +16,9 @@ from labeling.selectors import stored
 from labeling.selectors.judges import RESERVED
 from labeling.selectors.stored import CHUNK, StoredTrajectory, chunked
 from labeling.services import rows
-from labeling.vocabulary import JudgeKind, LabelSource, RunStatus, TrajectoryStatus
+from labeling.vocabulary import PEOPLE_SOURCES, JudgeKind, RunStatus, TrajectoryStatus
 
 DUPLICATE, CONFLICT, REJECTED = "duplicate", "conflict", "rejected"
-_PEOPLE = (LabelSource.HUMAN, LabelSource.ADJUDICATION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +253,9 @@ def _insert_judgments(run: Run, opinions: Sequence[_Opinion], ids: dict[str, int
 
 def _reopen(trajectories: Iterable[StoredTrajectory]) -> list[int]:
     """Rows with new judgments are owed a new label, unless people have given theirs."""
-    ids = sorted({each.id for each in trajectories if each.label_source not in _PEOPLE})
+    ids = sorted({each.id for each in trajectories if each.label_source not in PEOPLE_SOURCES})
     for chunk in chunked(ids):
-        free = Trajectory.objects.filter(pk__in=chunk).exclude(label_source__in=_PEOPLE)
+        free = Trajectory.objects.filter(pk__in=chunk).exclude(label_source__in=PEOPLE_SOURCES)
         # Held in the order that judging and reviewing hold rows in.
         list(free.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
         free.update(status=TrajectoryStatus.PENDING, rung_at=timezone.now())

@@ -13,37 +13,37 @@ from labeling.judges import registry
 from labeling.judges.base import Said
 from labeling.measure.opinion import Opinion
 from labeling.measure.routing import NeedsAudit, Settled, route
-from labeling.models import Judge, Judgment, PanelSeat, Run, Trajectory
+from labeling.models import Judge, Judgment, PanelSeat, Run, Trajectory, TrajectoryContent
 from labeling.models.fields import decisions_to_bits
 from labeling.selectors.opinions import panel_opinions
 from labeling.services import settling
-from labeling.vocabulary import Layer, Outcome, RunStatus, Side, TrajectoryStatus
-
-# These have nothing a judge could read: a rule, or nothing, labels them.
-_NOT_JUDGED = (Outcome.NOT_RUN, Outcome.FILTERED)
+from labeling.vocabulary import NOT_JUDGED, Layer, Outcome, RunStatus, Side, TrajectoryStatus
 
 
-@transaction.atomic(durable=True)
 def store_judgments(*, trajectory_ids: Sequence[int]) -> int:
-    """Make the judgments that are owed on these rows; how many were made. Rows already judged cost nothing."""
+    """Make the judgments that are owed on these rows; how many were made. Rows already judged are not read.
+
+    Judges think outside any transaction; what they said goes in by one statement.
+    """
     rows = list(
         Trajectory.objects.filter(pk__in=trajectory_ids)
-        .exclude(outcome__in=_NOT_JUDGED)
-        .select_related("run", "content")
+        .exclude(outcome__in=NOT_JUDGED)
+        .select_related("run")
         .order_by("pk")
     )
-    owed = _judges_owed({row.run_id: row.run for row in rows})
+    judges = _judges_owed({row.run_id: row.run for row in rows})
     done = set(
-        Judgment.objects.filter(trajectory__in=rows, judge__in=[j.pk for judges in owed.values() for j in judges])
+        Judgment.objects.filter(trajectory__in=rows, judge__in={j.pk for owed in judges.values() for j in owed})
         .order_by()
         .values_list("trajectory_id", "judge_id")
     )
+    owed = {row.pk: [judge for judge in judges[row.run_id] if (row.pk, judge.pk) not in done] for row in rows}
+    contents = TrajectoryContent.objects.filter(trajectory__in=[pk for pk, owing in owed.items() if owing])
     made = [
-        _judgment(row, judge, code.judge(row.content.messages))
-        for row in rows
-        if row.content.purged_at is None
-        for judge in owed[row.run_id]
-        if (row.pk, judge.pk) not in done and (code := registry.running(judge)) is not None
+        _judgment(content.trajectory_id, judge, code.judge(content.messages))
+        for content in contents.filter(purged_at=None).only("messages")
+        for judge in owed[content.trajectory_id]
+        if (code := registry.running(judge)) is not None
     ]
     # Another worker may have been faster: its judgment stands.
     Judgment.objects.bulk_create(made, ignore_conflicts=True)
@@ -62,10 +62,10 @@ def _judges_owed(runs: dict[int, Run]) -> dict[int, list[Judge]]:
     return {pk: seats[pk] if run.panel_is_frozen else active[run.project_id] for pk, run in runs.items()}
 
 
-def _judgment(row: Trajectory, judge: Judge, said: Said) -> Judgment:
+def _judgment(trajectory_id: int, judge: Judge, said: Said) -> Judgment:
     opinion = said.opinion
     return Judgment(
-        trajectory=row,
+        trajectory_id=trajectory_id,
         judge=judge,
         decisions=decisions_to_bits(opinion.decisions),
         harm_grade=opinion.harm_grade,

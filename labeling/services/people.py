@@ -13,9 +13,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from labeling.errors import Conflict, DomainError, NotAllowed, NotFound
-from labeling.judges import registry
 from labeling.models import Invitation, Membership, Project, RunnerKey
 from labeling.selectors.access import secret_hash
+from labeling.services import registering
 from labeling.vocabulary import ROLE_ORDER, Role
 
 
@@ -45,7 +45,7 @@ def create_project(*, key: str, name: str, owner: User | None = None) -> Project
     project, created = Project.objects.get_or_create(key=key, defaults={"name": name or key})
     if not created:
         raise Conflict(f"There is a project {key} already; choose another key.", field="key")
-    registry.register_builtin(project)
+    registering.register_builtin(project)
     if owner is not None:
         Membership.objects.create(project=project, user=owner, role=Role.ADMIN)
     return project

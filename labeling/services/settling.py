@@ -9,18 +9,17 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from django.db.models import F, Q
+from django.db.models import Q
 
 from labeling.measure.opinion import Opinion, error_of
 from labeling.measure.routing import NO_LABEL, Label, NeedsAudit, Settled
 from labeling.models import AuditRequest, DrawMember, Trajectory
 from labeling.models.fields import decisions_to_bits
-from labeling.vocabulary import LabelSource, Reason, RequestState, Side, TrajectoryStatus
+from labeling.vocabulary import PEOPLE_SOURCES, LabelSource, Reason, RequestState, RunStatus, Side, TrajectoryStatus
 
 # What must be looked at first. Everything else, random draws included, shares one place in the queue.
 _FIRST = {Reason.TOP_TIER, Reason.LEAK}
 GRAVE, ORDINARY = 1, 5
-PEOPLE = (LabelSource.HUMAN, LabelSource.ADJUDICATION)
 _SHUFFLE_RANGE = 2**31 - 1
 
 
@@ -43,7 +42,7 @@ def write_routes(
     disputed = set(
         AuditRequest.objects.filter(trajectory__in=routes, for_lead=True).values_list("trajectory_id", flat=True)
     )
-    free = [row for row in rows if anew or (row.label_source not in PEOPLE and row.pk not in disputed)]
+    free = [row for row in rows if anew or (row.label_source not in PEOPLE_SOURCES and row.pk not in disputed)]
     by_label: dict[Label, list[int]] = defaultdict(list)
     for row in free:
         by_label[routes[row.pk].label].append(row.pk)
@@ -68,13 +67,16 @@ def write_routes(
     refresh_status(routes)
 
 
-def open_requests(requests: Iterable[AuditRequest]) -> None:
-    """Insert requests, or open those that are there with the new reasons and place."""
+def open_requests(requests: Iterable[AuditRequest], *, move: bool = False) -> None:
+    """Insert requests, or open those that are there with the new reasons.
+
+    move: take the new place in the queue too; only a draw does, whose members stay in draw order from then on.
+    """
     AuditRequest.objects.bulk_create(
         requests,
         update_conflicts=True,
         unique_fields=["trajectory"],
-        update_fields=["reasons", "priority", "shuffle", "state"],
+        update_fields=["reasons", "priority", "state", *(["shuffle"] if move else [])],
     )
 
 
@@ -99,7 +101,10 @@ def apply_verdicts(*, says: Mapping[int, PeopleSay]) -> None:
     A settled opinion becomes the label and closes the request, unless a random draw still wants a blind truth. A
     conflict takes the label away and asks a lead. Otherwise the machine's label stands, provisionally.
     """
-    rows = list(Trajectory.objects.filter(pk__in=list(says)).select_related("run__suite").order_by("pk"))
+    # What people say of a voided run's trajectories is kept, and asks for nothing.
+    standing = Trajectory.objects.exclude(run__status=RunStatus.VOIDED)
+    rows = list(standing.filter(pk__in=list(says)).select_related("run__suite").order_by("pk"))
+    says = {row.pk: says[row.pk] for row in rows}
     by_label: dict[tuple[Label, bool], list[int]] = defaultdict(list)
     for row in rows:
         say = says[row.pk]
@@ -126,12 +131,12 @@ def apply_verdicts(*, says: Mapping[int, PeopleSay]) -> None:
 
 
 def _ask_leads(rows: Sequence[Trajectory]) -> None:
-    """People disagree on these: a lead takes one more slot of each."""
+    """People disagree on these: they are a lead's to decide, whatever their slots."""
     ids = [row.pk for row in rows]
     asked = AuditRequest.objects.filter(trajectory__in=ids)
     known = set(asked.values_list("trajectory_id", flat=True))
     asked.filter(for_lead=True).update(state=RequestState.OPEN)
-    asked.filter(for_lead=False).update(for_lead=True, state=RequestState.OPEN, slots=F("slots") + 1, priority=ORDINARY)
+    asked.filter(for_lead=False).update(for_lead=True, state=RequestState.OPEN, priority=ORDINARY)
     AuditRequest.objects.bulk_create(
         AuditRequest(
             project_id=row.run.project_id,

@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
-from labeling.judges.registry import register_builtin
 from labeling.models import (
     AuditRequest,
     Case,
@@ -23,6 +22,7 @@ from labeling.models import (
     TrajectoryContent,
 )
 from labeling.models.fields import decisions_to_bits
+from labeling.services.registering import register_builtin
 from labeling.services.settling import refresh_status
 from labeling.vocabulary import Decision, JudgeKind, Kind, Origin, Outcome, Part, Role, Side, TrajectoryStatus
 

@@ -4,7 +4,7 @@ import pytest
 
 from labeling.measure.opinion import Opinion
 from labeling.models import AuditDraw, AuditRequest, DrawMember, DrawStratum, Judge, Run
-from labeling.services import drawing, settling
+from labeling.services import drawing, judging, settling
 from labeling.services.settling import PeopleSay
 from labeling.tests import make
 from labeling.vocabulary import LabelSource, RequestState, RunStatus, Side, TrajectoryStatus
@@ -118,3 +118,11 @@ def test_a_conflict_of_people_takes_the_label_and_asks_a_lead() -> None:
     assert (request.for_lead, request.state, request.reasons) == (True, RequestState.OPEN, ["adjudication"])
     row.refresh_from_db()
     assert (row.status, row.label_source, row.label_error) == (TrajectoryStatus.NEEDS_AUDIT, LabelSource.NONE, None)
+
+
+def test_routing_again_leaves_the_draw_order() -> None:
+    run, *_ = closed_run()
+    drawing.draw_run(run_id=run.pk, seed=1)
+    before = dict(AuditRequest.objects.values_list("trajectory", "shuffle"))
+    judging.route_rows(trajectory_ids=list(before), anew=True)
+    assert dict(AuditRequest.objects.values_list("trajectory", "shuffle")) == before

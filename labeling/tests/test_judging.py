@@ -3,7 +3,7 @@
 import pytest
 
 from labeling import tasks
-from labeling.judges.registry import BUILT_IN, register_builtin
+from labeling.judges.registry import BUILT_IN
 from labeling.models import AuditRequest, Heartbeat, Judge, Judgment, PanelSeat, Trajectory
 from labeling.services import judging
 from labeling.services.settling import GRAVE, ORDINARY
@@ -162,9 +162,9 @@ def test_a_broker_that_is_down_does_not_fail_the_request(
         tasks.request_judging([1])
 
 
-def test_a_new_version_of_a_built_in_judge_retires_the_old_one() -> None:
+def test_a_new_version_of_a_built_in_judge_comes_with_the_worker_and_retires_the_old_one() -> None:
     project = make.project()
     Judge.objects.filter(project=project, name="substring").update(version="older")
-    register_builtin(project)
+    tasks.sweep(everything=True)
     active = Judge.objects.filter(project=project, name="substring", active=True)
     assert [judge.version for judge in active] == [BUILT_IN["substring"].version]

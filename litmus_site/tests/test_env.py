@@ -78,5 +78,5 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 def test_a_data_folder_that_is_a_file_is_said_in_a_sentence(tmp_path: Path) -> None:
     place = tmp_path / "var"
     place.write_text("")
-    with pytest.raises(BadEnvironment, match="cannot be written .* set LITMUS_DATA_DIR"):
+    with pytest.raises(BadEnvironment, match="cannot be written"):
         env_secret("LITMUS_NO_SUCH_SECRET", keep_in=place / "secret.key")

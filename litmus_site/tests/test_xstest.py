@@ -17,8 +17,8 @@ from audit.models import Verdict
 from audit.selectors.calibration import judge_detail, judge_rows
 from audit.selectors.report import Report, report_of
 from labeling import tasks
-from labeling.judges.registry import register_builtin
 from labeling.models import Case, Judgment, Project, Run, Trajectory
+from labeling.services.registering import register_builtin
 from labeling.vocabulary import Side, TrajectoryStatus, VerdictKind
 from litmus_site.tests import real_data
 
