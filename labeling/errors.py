@@ -1,6 +1,6 @@
 """The errors of the domain: a sentence that says what to do, and a stable code.
 
-Only `litmus_site.errors` knows which HTTP status a code becomes.
+Which HTTP status one becomes is known at the edges: `litmus_site.errors` for the API, `labeling.pages.edge` for pages.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every error answer of the API has one shape: {"error": {"code", "message", "details"}}. HTTP is known here alone."""
+"""Every error answer of the API has one shape: {"error": {"code", "message", "details"}}, and its status from here."""
 
 import logging
 from collections.abc import Iterator

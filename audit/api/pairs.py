@@ -1,8 +1,10 @@
 """The pair as JSON: the one way rates leave through the API, both or none."""
 
-from typing import Literal
+from typing import Any, Literal
 
-from audit.measure.rates import Incomplete, Rate, RatePair
+from pydantic import model_validator
+
+from audit.measure.rates import Incomplete, RatePair
 from labeling.api.answers import Answer
 
 
@@ -22,10 +24,6 @@ class RateAnswer(Answer):
     interval: tuple[float, float]
     ungraded: int
 
-    @classmethod
-    def of(cls, rate: Rate) -> "RateAnswer":
-        return cls.model_validate(rate)
-
 
 class PairAnswer(Answer):
     """Harmful compliance and over-refusal. Incomplete: a side was not measured, and no rate is given."""
@@ -37,22 +35,25 @@ class PairAnswer(Answer):
     harmful_cases: int
     benign_cases: int
 
+    @model_validator(mode="before")
     @classmethod
-    def of(cls, pair: RatePair | Incomplete) -> "PairAnswer":
+    def _from_either(cls, pair: Any) -> Any:
         if isinstance(pair, Incomplete):
-            return cls(
-                status="incomplete",
-                harmful_compliance=None,
-                over_refusal=None,
-                missing=list(pair.missing),
-                harmful_cases=pair.harmful_cases,
-                benign_cases=pair.benign_cases,
-            )
-        return cls(
-            status="complete",
-            harmful_compliance=RateAnswer.of(pair.harmful_compliance),
-            over_refusal=RateAnswer.of(pair.over_refusal),
-            missing=[],
-            harmful_cases=pair.harmful_compliance.cases,
-            benign_cases=pair.over_refusal.cases,
-        )
+            return {
+                "status": "incomplete",
+                "harmful_compliance": None,
+                "over_refusal": None,
+                "missing": pair.missing,
+                "harmful_cases": pair.harmful_cases,
+                "benign_cases": pair.benign_cases,
+            }
+        if isinstance(pair, RatePair):
+            return {
+                "status": "complete",
+                "harmful_compliance": pair.harmful_compliance,
+                "over_refusal": pair.over_refusal,
+                "missing": (),
+                "harmful_cases": pair.harmful_compliance.cases,
+                "benign_cases": pair.over_refusal.cases,
+            }
+        return pair

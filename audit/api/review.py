@@ -1,14 +1,13 @@
 """POST /api/v1/review/…: claim an item, keep it, judge it, or give it back. For people; a runner does not judge."""
 
-from typing import Any, TypeVar
+from typing import Annotated
 
 from django.contrib.auth.models import User
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
+from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.fields import Content, StrictBoolean, StrictInteger, StrictSerializer
 from audit.api.reviewed import ClaimAnswer, LeaseAnswer, VerdictAnswer
 from audit.selectors.places import NothingLeft
 from audit.selectors.queue import claim_token, disputed, review_item
@@ -17,45 +16,38 @@ from audit.services.reviewing import VerdictInput
 from labeling.api import bodies
 from labeling.api.edge import ApiView, answered, responses
 from labeling.errors import DomainError, NotAllowed
+from labeling.formats.scalars import JsonObject, Text
+from labeling.formats.wire import WORD, Model, VerdictParts, Wire, read
 from labeling.models import RunnerKey
 from labeling.selectors.access import membership_of, projects_of
-from labeling.vocabulary import Decision, DeclineReason, Role, VerdictSource
+from labeling.vocabulary import DeclineReason, Role, VerdictSource
 
-Body = TypeVar("Body", bound=StrictSerializer)
 TOKEN = OpenApiParameter("X-Claim-Token", str, OpenApiParameter.HEADER, description="Instead of `token` in the body.")
 
 
-class ClaimBody(StrictSerializer):
-    project = serializers.CharField(required=False, help_text="The project's key; or `?project=`.")
+class ClaimBody(Wire):
+    project: Text | None = Field(None, description="The project's key; or `?project=`.")
 
 
-class TokenBody(StrictSerializer):
-    token = serializers.CharField(required=False, help_text="The claim's token; or the header X-Claim-Token.")
+class TokenBody(Wire):
+    token: Text | None = Field(None, description="The claim's token; or the header X-Claim-Token.")
 
 
 class DeclineBody(TokenBody):
-    reason = serializers.ChoiceField(choices=[reason.value for reason in DeclineReason])
+    reason: Annotated[DeclineReason, WORD]
 
 
-class VerdictBody(TokenBody):
+class VerdictBody(TokenBody, VerdictParts):
     """A verdict. What applies to the side and the decision must be there; the rest is not asked and not kept."""
 
-    decision = serializers.ChoiceField(choices=[decision.value for decision in Decision], allow_null=True, default=None)
-    harm_grade = StrictInteger(allow_null=True, default=None, help_text="0 to 4.")
-    explained = StrictBoolean(allow_null=True, default=None)
-    alternative_offered = StrictBoolean(allow_null=True, default=None)
-    withheld = StrictBoolean(allow_null=True, default=None)
-    note = Content(default="")
-    evidence = serializers.ListField(child=serializers.DictField(), default=list)
-    confidence = StrictInteger(allow_null=True, default=None, help_text="1 to 5.")
-    case_problem = serializers.CharField(default="", allow_blank=True)
+    # A grade off the scale is a part that is missing: the service says so, whichever way the verdict came.
+    harm_grade: int | None = Field(None, description="0 to 4.")
+    evidence: list[JsonObject] = []
+    confidence: int | None = Field(None, description="1 to 5.")
+    case_problem: Annotated[Text, StringConstraints(strip_whitespace=True)] = ""
 
     def draft(self) -> VerdictInput:
-        given = {**self.validated_data, "source": VerdictSource.API}
-        given.pop("token", None)
-        if given["decision"] is not None:
-            given["decision"] = Decision(given["decision"])
-        return VerdictInput(**given)
+        return VerdictInput(**self.model_dump(exclude={"token"}), source=VerdictSource.API)
 
 
 class Claim(ApiView):
@@ -68,7 +60,7 @@ class Claim(ApiView):
     def post(self, request: Request) -> Response:
         """The item you hold in a project, or the next free one; or why there is none, and until when."""
         user = _person(request)
-        key = _read(ClaimBody, request, project=request.query_params.get("project")).validated_data.get("project")
+        key = _read(ClaimBody, request).project or request.query_params.get("project")
         if not key:
             keys = [seat.key for seat in projects_of(user)]
             raise DomainError('Say which project: {"project": KEY}.', field="project", projects=keys)
@@ -76,7 +68,7 @@ class Claim(ApiView):
         claimed = reviewing.claim(membership=membership)
         if isinstance(claimed, NothingLeft):
             return answered(ClaimAnswer.nothing(claimed))
-        return answered(ClaimAnswer.of(review_item(claimed.assignment), disputed(claimed.assignment)))
+        return answered(ClaimAnswer.of(review_item(claimed), disputed(claimed)))
 
 
 class Heartbeat(ApiView):
@@ -90,7 +82,7 @@ class Heartbeat(ApiView):
         """Extend the lease. After its end this works while nobody else took the item; else 409 with its holder."""
         user = _person(request)
         token = _token(request, assignment_id, _read(TokenBody, request))
-        until = reviewing.renew(assignment_token=token, reviewer=user)
+        until = reviewing.renew(token=token, reviewer=user)
         return answered(LeaseAnswer(leased_until=until))
 
 
@@ -121,7 +113,7 @@ class Release(ApiView):
         """Give the item back for anybody to take. What is not held any more stays as it is."""
         user = _person(request)
         token = _token(request, assignment_id, _read(TokenBody, request))
-        reviewing.release(assignment_token=token, reviewer=user)
+        reviewing.release(token=token, reviewer=user)
         return Response(status=204)
 
 
@@ -137,7 +129,7 @@ class GiveDecline(ApiView):
         user = _person(request)
         body = _read(DeclineBody, request)
         token = _token(request, assignment_id, body)
-        reviewing.decline(assignment_token=token, reviewer=user, reason=body.validated_data["reason"])
+        reviewing.decline(token=token, reviewer=user, reason=body.reason)
         return Response(status=204)
 
 
@@ -148,18 +140,12 @@ def _person(request: Request) -> User:
     return request.user
 
 
-def _read(kind: type[Body], request: Request, **defaults: str | None) -> Body:
-    """The body; fields it leaves out are as given here, and read as strictly."""
-    given = bodies.read_json(request, may_be_empty=True)
-    if isinstance(given, dict):
-        given = {**{name: value for name, value in defaults.items() if value}, **given}
-    body = kind(data=given)
-    body.is_valid(raise_exception=True)
-    return body
+def _read(kind: type[Model], request: Request) -> Model:
+    return read(kind, bodies.read_json(request, may_be_empty=True))
 
 
-def _token(request: Request, assignment_id: int, body: StrictSerializer) -> str:
-    given: Any = body.validated_data.get("token") or request.headers.get("X-Claim-Token", "")
+def _token(request: Request, assignment_id: int, body: TokenBody) -> str:
+    given = body.token or request.headers.get("X-Claim-Token", "")
     if not given:
         raise DomainError("Send the token of your claim, as `token` or in the header X-Claim-Token.", field="token")
-    return claim_token(assignment_id=assignment_id, token=str(given))
+    return claim_token(assignment_id=assignment_id, token=given)

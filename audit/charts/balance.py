@@ -48,7 +48,10 @@ class Wing:
     band_from: str
     band_width: str
     has_band: bool
-    runs_out_at: str
+    # How many pixels this wing stands off the middle, where its scale ends, and whether the interval runs out of it.
+    shift: int
+    end: str
+    runs_out: bool
     ticks: tuple[Tick, ...]
 
 
@@ -126,7 +129,9 @@ def _wing(rate: Rate, side: int, scale: float, raw: Sequence[tuple[str, Rate]]) 
         band_from=_percent(band[0]),
         band_width=_percent(band[1] - band[0]),
         has_band=rate.undetermined > 0,
-        runs_out_at=_place(scale, side, scale) if limits.high > scale else "",
+        shift=side * GUTTER,
+        end=_place(scale, side, scale),
+        runs_out=limits.high > scale,
         ticks=tuple(_tick(name, other, side, scale) for name, other in raw),
     )
 

@@ -7,7 +7,6 @@ import json
 import os
 import secrets
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,11 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from audit.services import history
-from audit.services.history import HistoricVerdict
 from labeling.formats import wire
-from labeling.formats.lines import from_value
+from labeling.formats.lines import from_value, read_values
 from labeling.models import Membership, Project, Run
 from labeling.services import drawing, ingest, judging, people, runs, suites
-from labeling.vocabulary import Decision, Role
+from labeling.vocabulary import Role
 
 KEY = "demo"
 NAME = "Refusal boundary (demonstration)"
@@ -88,7 +86,7 @@ def _seed_run(project: Project, configuration: dict[str, Any], data: dict[str, A
     lines = [_line(response, requests[response["case"]], judges) for response in mine]
     ingest.store_trajectories(run=run, lines=[from_value(index, line) for index, line in enumerate(lines)])
     verdicts = [_verdict(said) for said in data["verdicts"] if said["configuration"] == configuration["key"]]
-    history.store_verdicts(run=run, lines=verdicts, blind=True)
+    history.store_verdicts(run=run, lines=read_values(wire.VerdictLine, verdicts), blind=True)
     ids = list(run.trajectories.values_list("pk", flat=True))
     judging.store_judgments(trajectory_ids=ids)
     judging.route_trajectories(trajectory_ids=ids)
@@ -111,18 +109,9 @@ def _line(response: dict[str, Any], request: str, judges: list[dict[str, Any]]) 
     }
 
 
-def _verdict(said: dict[str, Any]) -> HistoricVerdict:
-    return HistoricVerdict(
-        external_id=said["case"],
-        author=said["author"],
-        decided_at=datetime.fromisoformat(said["decided_at"]),
-        decision=Decision(said["decision"]),
-        harm_grade=said["harm_grade"],
-        explained=said.get("explained"),
-        alternative_offered=said.get("alternative_offered"),
-        withheld=said.get("withheld"),
-        note=said.get("note", ""),
-    )
+def _verdict(said: dict[str, Any]) -> dict[str, Any]:
+    given = {name: value for name, value in said.items() if name not in ("case", "configuration")}
+    return {"external_id": said["case"], **given}
 
 
 def _judgments(given: dict[str, dict[str, Any]], versions: dict[str, str]) -> Iterator[dict[str, Any]]:

@@ -1,5 +1,7 @@
 """The people's side of a trajectory: who holds it, what they said, what they had seen."""
 
+from dataclasses import replace
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -8,7 +10,7 @@ from django.utils import timezone
 from labeling.measure.opinion import ANY_DECISION, Opinion
 from labeling.models import AuditRequest, Project, Trajectory
 from labeling.models.fields import LosslessJSONField, choices, one_of
-from labeling.vocabulary import AssignmentState, Decision, Part, VerdictKind, VerdictSource
+from labeling.vocabulary import AssignmentState, Decision, VerdictKind, VerdictSource
 
 
 class Assignment(models.Model):
@@ -114,21 +116,14 @@ class Verdict(models.Model):
 
     def opinion(self) -> Opinion:
         """As an opinion: a part not given is silent, for a person who did not write it down cannot be asked."""
-        given = {
-            Part.DECISION: self.decision,
-            Part.HARM_GRADE: self.harm_grade,
-            Part.EXPLAINED: self.explained,
-            Part.ALTERNATIVE_OFFERED: self.alternative_offered,
-            Part.WITHHELD: self.withheld,
-        }
-        return Opinion(
+        opinion = Opinion(
             decisions=frozenset({Decision(self.decision)}) if self.decision else ANY_DECISION,
             harm_grade=self.harm_grade,
             explained=self.explained,
             alternative_offered=self.alternative_offered,
             withheld=self.withheld,
-            measures=frozenset(part for part, value in given.items() if value not in (None, "")),
         )
+        return replace(opinion, measures=frozenset(opinion.parts()))
 
 
 class Decline(models.Model):

@@ -12,9 +12,8 @@ Pair = RatePair | Incomplete
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """kind: overall, judge or slice. Without a balance there are words instead; loud where it is the headline."""
+    """Without a balance there are words instead; loud where it is the headline."""
 
-    kind: str
     name: str
     balance: Balance | None
     words: str = ""
@@ -41,15 +40,12 @@ def overall_rows(
     as_labeled: Pair, by_judge: Sequence[tuple[JudgeName, Pair]], *, scale: float
 ) -> tuple[FigureRow, tuple[FigureRow, ...]]:
     """The headline and, under it, each judge alone."""
-    headline = figure_row("overall", "as labeled", as_labeled, scale=scale, loud=True)
-    judges = tuple(
-        figure_row("judge", judge_words(judge), pair, scale=scale, raw=True, judge=judge) for judge, pair in by_judge
-    )
+    headline = figure_row("as labeled", as_labeled, scale=scale, loud=True)
+    judges = tuple(figure_row(judge_words(judge), pair, scale=scale, raw=True, judge=judge) for judge, pair in by_judge)
     return headline, judges
 
 
 def figure_row(
-    kind: str,
     name: str,
     pair: Pair,
     *,
@@ -61,9 +57,9 @@ def figure_row(
 ) -> FigureRow:
     if isinstance(pair, Incomplete):
         said = incomplete_words(pair) if loud else short_words(pair)
-        return FigureRow(kind, name, None, words=said, is_raw=raw, is_loud=loud, judge=judge)
+        return FigureRow(name, None, words=said, is_raw=raw, is_loud=loud, judge=judge)
     ticks = [(judge_words(one), other) for one, other in by_judge if isinstance(other, RatePair)]
-    return FigureRow(kind, name, balance(pair, scale=scale, raw=ticks), is_raw=raw, judge=judge)
+    return FigureRow(name, balance(pair, scale=scale, raw=ticks), is_raw=raw, judge=judge)
 
 
 def shared_scale(pairs: Sequence[Pair]) -> tuple[float, tuple[AxisTick, ...]]:

@@ -10,7 +10,7 @@ from audit.measure.calibration import UNDETERMINED, ErrorCalibration, JudgeCalib
 from audit.pages.figures import judge_words
 from audit.pages.words import UNDETERMINED_WORDS
 from audit.selectors.calibration import JudgeRow, judge_detail, judge_rows
-from labeling.pages.edge import page, person_page, seat
+from labeling.pages.edge import framed, page, person_page
 from labeling.selectors.access import membership_of
 from labeling.vocabulary import Decision, Side, Undetermined
 
@@ -24,7 +24,7 @@ def judges(request: HttpRequest, key: str) -> HttpResponse:
     membership = membership_of(request.user, key)
     rows = [_row(row) for row in judge_rows(project=membership.project)]
     nothing = all(row["agreement"] is None for row in rows)
-    return page(request, "judges.html", seat(membership, "judges", rows=rows, nothing_measured=nothing))
+    return page(request, "judges.html", framed(membership, "judges", rows=rows, nothing_measured=nothing))
 
 
 @require_safe
@@ -33,7 +33,7 @@ def judge(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
     membership = membership_of(request.user, key)
     detail = judge_detail(project=membership.project, judge_id=judge_id)
     calibration = detail.row.calibration
-    context = seat(
+    context = framed(
         membership,
         "judges",
         judge=detail.row.judge,

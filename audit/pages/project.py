@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from audit.pages.figures import FigureRow, figure_row, judge_words, shared_scale
 from audit.selectors.overview import Overview, RunRow, overview
-from labeling.pages.edge import page, person_page, seat, whole_number
+from labeling.pages.edge import framed, page, person_page, whole_number
 from labeling.selectors.access import membership_of
 
 
@@ -19,7 +19,7 @@ def project(request: HttpRequest, key: str) -> HttpResponse:
     membership = membership_of(request.user, key)
     shown = overview(project=membership.project, page=whole_number(request.GET.get("page")))
     scale, axis = shared_scale([row.pair for row in shown.runs])
-    context = seat(
+    context = framed(
         membership,
         "runs",
         overview=shown,
@@ -32,7 +32,7 @@ def project(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _row(row: RunRow, scale: float) -> dict[str, object]:
-    figure: FigureRow = figure_row("run", row.run.name, row.pair, scale=scale)
+    figure: FigureRow = figure_row(row.run.name, row.pair, scale=scale)
     return {
         "run": row.run,
         "posted": row.posted,

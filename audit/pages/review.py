@@ -10,22 +10,21 @@ from django.views.decorators.http import require_POST, require_safe
 
 from audit.models import Assignment
 from audit.pages import words
-from audit.pages.transcript import transcript
+from audit.pages.transcript import count_invisible, transcript
 from audit.pages.verdict_form import draft_of, verdict_form
 from audit.selectors.asking import assignment_of, held_assignment
 from audit.selectors.places import NothingLeft
 from audit.selectors.queue import disputed, judges_said, queue_counts, review_item
 from audit.services import reviewing, viewing
 from labeling.errors import Conflict, DomainError, NotFound
-from labeling.models import Membership, Trajectory
-from labeling.pages.edge import page, person, person_page, seat, whole_number
+from labeling.models import Membership
+from labeling.pages.edge import framed, page, person, person_page, status_of, whole_number
 from labeling.selectors.access import membership_of
 from labeling.vocabulary import Role, Side
 
 _NOTICES = {
     "released": "Put back. Somebody else can take it now.",
     "declined": "Declined. You will not be asked again.",
-    "claimed": "",
 }
 
 
@@ -35,11 +34,11 @@ def review(request: HttpRequest, key: str) -> HttpResponse:
     """The item this person holds, or a button to take one. Looking takes nothing."""
     membership = membership_of(request.user, key, at_least=Role.REVIEWER)
     held = held_assignment(membership=membership)
-    after = _after(request, membership)
+    after = _after(request.GET, membership)
     if held is None:
         context = {"counts": queue_counts(membership.project, membership.user), "nothing": None, **after}
-        return page(request, "review_start.html", seat(membership, "review", **context))
-    return _item_page(request, membership, held, typed={}, complaints=(), after=after)
+        return page(request, "review_start.html", framed(membership, "review", **context))
+    return _item_page(request, membership, held, after=after)
 
 
 @require_POST
@@ -73,7 +72,7 @@ def decline(request: HttpRequest, key: str) -> HttpResponse:
         lack = DomainError("Say why you decline: choose one of the four reasons.")
         return _complain(request, membership, token, lack)
     try:
-        reviewing.decline(assignment_token=token, reviewer=person(request), reason=reason)
+        reviewing.decline(token=token, reviewer=person(request), reason=reason)
     except Conflict as error:
         return _complain(request, membership, token, error)
     return _next_item(request, membership, {"notice": "declined"})
@@ -83,7 +82,7 @@ def decline(request: HttpRequest, key: str) -> HttpResponse:
 @person_page
 def release(request: HttpRequest, key: str) -> HttpResponse:
     membership_of(request.user, key, at_least=Role.REVIEWER)
-    reviewing.release(assignment_token=request.POST.get("token", ""), reviewer=person(request))
+    reviewing.release(token=request.POST.get("token", ""), reviewer=person(request))
     return HttpResponseRedirect(f"{reverse('review', args=[key])}?notice=released")
 
 
@@ -92,26 +91,20 @@ def release(request: HttpRequest, key: str) -> HttpResponse:
 def said(request: HttpRequest, key: str, trajectory_id: int) -> HttpResponse:
     """What judges and colleagues said of an item this person has judged."""
     membership = membership_of(request.user, key, at_least=Role.REVIEWER)
-    found = Trajectory.objects.filter(run__project=membership.project_id, pk=trajectory_id)
-    trajectory = found.select_related("run__suite").first()
-    if trajectory is None:
-        raise NotFound("There is no such trajectory in this project.")
-    viewing_person = person(request)
-    after = judges_said(trajectory, viewing_person)
-    if not after.mine:
+    after = judges_said(membership=membership, trajectory_id=trajectory_id)
+    if after is None:
         # Nothing of theirs to compare with: the trajectory's own page asks before it shows anything.
         return HttpResponseRedirect(reverse("trajectory", args=[key, trajectory_id]))
-    viewing.record_view(trajectory_id=trajectory_id, user=viewing_person, showed_opinions=True)
-    about: dict[str, Any] = {"side": Side(trajectory.side), "threshold": trajectory.run.suite.harm_threshold}
-    context = seat(
+    viewing.record_views(trajectory_ids=[trajectory_id], user=person(request), showed_opinions=True)
+    side = Side(after.side)
+    context = framed(
         membership,
         "review",
-        after=after,
-        run_id=trajectory.run_id,
+        run=after.run,
         trajectory_id=trajectory_id,
-        judges=[words.judge_said_words(one, **about) for one in after.judges],
-        mine=[words.person_said_words(one, **about) for one in after.mine],
-        others=[words.person_said_words(one, **about) for one in after.others],
+        judges=[words.opinion_words(one, side=side) for one in after.judges],
+        mine=[words.opinion_words(one, side=side) for one in after.mine],
+        others=[words.opinion_words(one, side=side) for one in after.others],
     )
     return page(request, "said.html", context)
 
@@ -123,8 +116,8 @@ def _next_item(request: HttpRequest, membership: Membership, query: Mapping[str,
         address = reverse("review", args=[membership.project.key])
         return HttpResponseRedirect(f"{address}?{urlencode(query)}" if query else address)
     counts = queue_counts(membership.project, membership.user)
-    context = {"counts": counts, "nothing": claimed, **_after_of(query, membership)}
-    return page(request, "review_start.html", seat(membership, "review", **context))
+    context = {"counts": counts, "nothing": claimed, **_after(query, membership)}
+    return page(request, "review_start.html", framed(membership, "review", **context))
 
 
 def _complain(request: HttpRequest, membership: Membership, token: str, error: DomainError) -> HttpResponse:
@@ -132,13 +125,7 @@ def _complain(request: HttpRequest, membership: Membership, token: str, error: D
     assignment = assignment_of(membership=membership, token=token)
     if assignment is None:
         raise error
-    missing = error.details.get("missing")
-    complaints = tuple(missing.values()) if isinstance(missing, dict) else (error.message,)
-    status = 409 if isinstance(error, Conflict) else 400
-    lost = isinstance(error, Conflict)
-    return _item_page(
-        request, membership, assignment, typed=request.POST, complaints=complaints, status=status, lost=lost
-    )
+    return _item_page(request, membership, assignment, error=error)
 
 
 def _item_page(
@@ -146,35 +133,39 @@ def _item_page(
     membership: Membership,
     assignment: Assignment,
     *,
-    typed: Mapping[str, str],
-    complaints: tuple[str, ...],
-    status: int = 200,
-    lost: bool = False,
+    error: DomainError | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
     item = review_item(assignment)
     side = Side(item.side)
-    threshold = assignment.request.trajectory.run.suite.harm_threshold
-    context = seat(
+    context = framed(
         membership,
         "review",
         item=item,
         counts=queue_counts(membership.project, membership.user),
         transcript=transcript(item.messages),
         transcript_url=reverse("transcript", args=[membership.project.key, item.trajectory_id]),
+        marked=count_invisible(item.messages),
         asked=() if _contains(item.messages, item.request) else transcript(item.request).head,
         twin=None if item.twin is None else {"side": item.twin.side, "messages": transcript(item.twin.request).head},
-        form=verdict_form(typed),
-        complaints=complaints,
-        lost=lost,
+        form=verdict_form(request.POST if error else {}),
+        complaints=_complaints(error),
+        lost=isinstance(error, Conflict),
         readers=[
-            words.disputed_words(one, number=number, side=side, threshold=threshold)
-            for number, one in enumerate(disputed(assignment), 1)
+            words.disputed_words(one, number=number, side=side) for number, one in enumerate(disputed(assignment), 1)
         ],
         heartbeat_url=reverse("review_heartbeat", args=[item.assignment_id]),
         **(after or {}),
     )
-    return page(request, "review.html", context, status=status)
+    return page(request, "review.html", context, status=status_of(error) if error else 200)
+
+
+def _complaints(error: DomainError | None) -> tuple[str, ...]:
+    """What is missing, each in its own sentence, or else the one thing that is wrong."""
+    if error is None:
+        return ()
+    missing = error.details.get("missing")
+    return tuple(missing.values()) if isinstance(missing, dict) else (error.message,)
 
 
 def _contains(messages: Sequence[dict[str, Any]], request: Sequence[dict[str, Any]]) -> bool:
@@ -183,11 +174,7 @@ def _contains(messages: Sequence[dict[str, Any]], request: Sequence[dict[str, An
     return all(part.get("text") in said for message in request for part in message["parts"])
 
 
-def _after(request: HttpRequest, membership: Membership) -> dict[str, Any]:
-    return _after_of(request.GET, membership)
-
-
-def _after_of(query: Mapping[str, str], membership: Membership) -> dict[str, Any]:
+def _after(query: Mapping[str, str], membership: Membership) -> dict[str, Any]:
     """The quiet line about what was done last."""
     saved = whole_number(query.get("saved"), 0)
     return {

@@ -12,29 +12,20 @@ from audit.charts.strip import strip
 from audit.measure.rates import Incomplete
 from audit.pages import words
 from audit.pages.figures import Figure, FigureGroup, figure_row, judge_words, overall_rows, shared_scale
-from audit.selectors.asking import held_assignment, still_askable
+from audit.selectors.asking import held_by, labels_for, may_filter_by_labels
 from audit.selectors.calibration import judge_rows
 from audit.selectors.names import RunRef
 from audit.selectors.report import DrawProgress, Report, SideCounts, report_of
-from audit.selectors.trajectories import Filters, TrajectoryRow, list_trajectories
-from audit.services import listing
-from labeling.errors import NotFound
-from labeling.models import Membership, Run
-from labeling.pages.edge import page, person, person_page, seat, whole_number
+from audit.selectors.trajectories import OVER_MEASUREMENT, Filters, TrajectoryList, TrajectoryRow, list_trajectories
+from audit.services import viewing
+from labeling.models import Membership
+from labeling.pages.edge import framed, page, person, person_page, whole_number
 from labeling.selectors.access import membership_of
+from labeling.selectors.naming import run_in
 from labeling.vocabulary import Reason, Role, RunStatus, Side, TrajectoryStatus
 
 _LONG_PROMPT = 400
 _SHOWS_LABELS = "shows_labels"
-
-
-def run_of(membership: Membership, run_id: int) -> Run:
-    """A run of this project, or nothing at all."""
-    found = Run.objects.filter(project=membership.project_id, pk=run_id).select_related("suite", "configuration")
-    run = found.first()
-    if run is None:
-        raise NotFound("There is no such run in this project.")
-    return run
 
 
 # --- the report ----------------------------------------------------------------------------------------------------
@@ -44,13 +35,15 @@ def run_of(membership: Membership, run_id: int) -> Run:
 @person_page
 def run(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
     membership = membership_of(request.user, key)
-    this = run_of(membership, run_id)
+    this = run_in(membership.project, run_id)
     report = report_of(this)
     slices = [row.pair for slicing in report.slicings for row in slicing.rows]
     scale, axis = shared_scale([report.as_labeled, *(pair for _, pair in report.by_judge), *slices])
     overall, judges = overall_rows(report.as_labeled, report.by_judge, scale=scale)
     incomplete = report.as_labeled if isinstance(report.as_labeled, Incomplete) else None
-    context = seat(
+    # The counts are the measurement's, so what they lead to is as well.
+    over = {"over": OVER_MEASUREMENT} if len(report.runs) > 1 else {}
+    context = framed(
         membership,
         "runs",
         run=report.run,
@@ -66,7 +59,8 @@ def run(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
         completing=report.completing_runs,
         loud_facts=_loud_facts(report),
         labeled_by=_labeled_by(report),
-        sides=[_side(side) for side in report.sides],
+        sides=[_side(side, over) for side in report.sides],
+        leaks_query=urlencode({"label": "leak", **over}),
         judged=_judged(membership, report),
         draws=[_draw(draw) for draw in sorted(report.draws, key=lambda draw: list(Side).index(Side(draw.side)))],
         decoding=_written(report.configuration.decoding, nothing="as the provider sets it"),
@@ -89,7 +83,7 @@ def _groups(report: Report, scale: float) -> tuple[FigureGroup, ...]:
     return tuple(
         FigureGroup(
             slicing.title,
-            tuple(figure_row("slice", row.name, row.pair, scale=scale, by_judge=row.by_judge) for row in slicing.rows),
+            tuple(figure_row(row.name, row.pair, scale=scale, by_judge=row.by_judge) for row in slicing.rows),
         )
         for slicing in report.slicings
     )
@@ -128,7 +122,7 @@ def _count(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
-def _side(side: SideCounts) -> dict[str, Any]:
+def _side(side: SideCounts, over: dict[str, str]) -> dict[str, Any]:
     """The counts of a side, each with the filter that lists what it counts."""
     cells: list[tuple[int, dict[str, str]]] = [
         (side.posted, {}),
@@ -140,17 +134,18 @@ def _side(side: SideCounts) -> dict[str, Any]:
     ]
     return {
         "counts": side,
-        "cells": [{"count": count, "query": urlencode({"side": side.side, **more})} for count, more in cells],
+        "cells": [{"count": count, "query": urlencode({"side": side.side, **more, **over})} for count, more in cells],
     }
 
 
 def _judged(membership: Membership, report: Report) -> list[dict[str, Any]]:
     """The judges of this run with how well they agree with people, over the whole project."""
-    known = {row.judge.id: row for row in judge_rows(project=membership.project)} if report.by_judge else {}
+    judges = {judge.id: judge for judge, _ in report.by_judge}
+    rows = judge_rows(project=membership.project, judge_ids=judges) if judges else ()
+    known = {row.judge.id: row.calibration for row in rows}
     return [
-        {"judge": judge, "name": judge_words(judge), "agreement": strip(known[judge.id].calibration.agreement)}
-        for judge, _ in report.by_judge
-        if judge.id in known
+        {"judge": judge, "name": judge_words(judge), "agreement": strip(known[judge.id].agreement)}
+        for judge in judges.values()
     ]
 
 
@@ -167,34 +162,40 @@ def _draw(draw: DrawProgress) -> dict[str, Any]:
 def trajectories(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
     """Labels are shown where this person cannot be asked any more, or asked to see them."""
     membership = membership_of(request.user, key)
-    this = run_of(membership, run_id)
+    this = run_in(membership.project, run_id)
     wanted = Filters.of(request.GET)
-    shows = this.project_id in request.session.get(_SHOWS_LABELS, [])
-    held = held_assignment(membership=membership)
-    held_id = held.request.trajectory_id if held else 0
-    tells = bool(wanted.label or wanted.reason) and membership.may(Role.REVIEWER)
-    refused = tells and not shows
+    chose = this.project_id in request.session.get(_SHOWS_LABELS, [])
+    refused = wanted.tell and not may_filter_by_labels(membership, chose_to_see=chose)
     filters = wanted._replace(label="", reason="") if refused else wanted
-    listed = list_trajectories(run=this, filters=filters, page=whole_number(request.GET.get("page")))
-    askable = still_askable(membership=membership, trajectory_ids=[row.id for row in listed.rows])
-    if shows and askable:
-        listing.record_listed(trajectory_ids=askable - {held_id}, user=person(request))
-    hidden = {held_id} if shows else askable | {held_id}
-    # What is held is not even listed where a filter would tell what judges said of it.
-    rows = [row for row in listed.rows if not (row.id == held_id and (filters.label or filters.reason))]
-    context = seat(
+    listed = list_trajectories(
+        run=this,
+        filters=filters,
+        page=whole_number(request.GET.get("page")),
+        # What is held is not even listed where a filter would tell what was said of it.
+        without=held_by(membership.user_id) if filters.tell else (),
+    )
+    labels = labels_for(membership=membership, trajectory_ids=[row.id for row in listed.rows], chose_to_see=chose)
+    hidden = labels.hidden
+    if labels.to_record:
+        hidden |= labels.to_record - viewing.record_views(
+            trajectory_ids=labels.to_record, user=person(request), showed_opinions=True
+        )
+    context = framed(
         membership,
         "runs",
         run=RunRef.of(this),
         listed=listed,
-        rows=[_row(row, hidden=row.id in hidden) for row in rows],
-        filters=_filter_fields(filters, listed.categories),
+        rows=[
+            _row(row, hidden=row.id in hidden, run=listed.run_names[row.run_id] if filters.over else "")
+            for row in listed.rows
+        ],
+        filters=_filter_fields(filters, listed),
         is_filtered=any(filters),
         query=f"{_address(filters)}&" if any(filters) else "",
         refused=refused,
         kept=[(name, getattr(wanted, name)) for name in ("label", "reason") if refused],
-        hides=bool(askable) and not shows,
-        shows=shows and membership.may(Role.REVIEWER),
+        hides=bool(hidden) and not chose,
+        shows=chose and membership.may(Role.REVIEWER),
     )
     return page(request, "run_trajectories.html", context)
 
@@ -204,7 +205,7 @@ def trajectories(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
 def show_labels(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
     """Show or hide, in this session, labels that make a later verdict of this person not blind."""
     membership = membership_of(request.user, key)
-    this = run_of(membership, run_id)
+    this = run_in(membership.project, run_id)
     shown = {*request.session.get(_SHOWS_LABELS, [])}
     shown = shown | {this.project_id} if request.POST.get("show") == "yes" else shown - {this.project_id}
     request.session[_SHOWS_LABELS] = sorted(shown)
@@ -216,28 +217,35 @@ def _address(filters: Filters) -> str:
     return urlencode({name: value for name, value in filters._asdict().items() if value})
 
 
-def _row(row: TrajectoryRow, *, hidden: bool) -> dict[str, Any]:
+def _row(row: TrajectoryRow, *, hidden: bool, run: str) -> dict[str, Any]:
     return {
         "row": row,
+        "run": run,
         "label": None if hidden else words.label_words(row),
         "now": words.STATUS_WORDS[TrajectoryStatus(row.status)],
         "why": "" if hidden else words.reasons_words(row.reasons),
     }
 
 
-def _filter_fields(chosen: Filters, categories: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The filters as fields of a form."""
+def _filter_fields(chosen: Filters, listed: TrajectoryList) -> list[dict[str, Any]]:
+    """The filters as fields of a form; over more than the run where there is more."""
     options = {
         "side": ("Side", [(side.value, side.value) for side in Side]),
-        "category": ("Category", [(category, category.replace("_", " ")) for category in categories if category]),
+        "category": (
+            "Category",
+            [(category, category.replace("_", " ")) for category in listed.categories if category],
+        ),
         "status": ("Now", [(status.value, said) for status, said in words.STATUS_WORDS.items()]),
         "label": ("Label", list(words.LABEL_FILTER_WORDS.items())),
         "reason": ("Why a person is asked", [(reason.value, words.REASON_WORDS[reason]) for reason in Reason]),
     }
+    if chosen.over or len(listed.run_names) > 1:
+        options["over"] = ("Runs", [(OVER_MEASUREMENT, "all of its measurement")])
     return [
         {
             "name": name,
             "label": label,
+            "nothing": "this one" if name == "over" else "any",
             "chosen": getattr(chosen, name),
             "options": [{"value": value, "label": said} for value, said in values],
         }

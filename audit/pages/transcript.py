@@ -81,7 +81,6 @@ class Transcript:
     gap: Gap | None
     tail: tuple[MessageView, ...]
     total: int
-    marked: int
 
     @property
     def is_empty(self) -> bool:
@@ -106,7 +105,6 @@ def transcript(messages: Sequence[dict[str, Any]], *, start: int = 1, stop: int 
         gap=Gap(reached + 1, shown_again - 1) if reached + 1 < shown_again else None,
         tail=tail,
         total=total,
-        marked=sum(_marked_in(message) for message in messages),
     )
 
 
@@ -115,6 +113,12 @@ def whole_message(messages: Sequence[dict[str, Any]], number: int) -> MessageVie
     if not 1 <= number <= len(messages):
         return None
     return _message(messages[number - 1], number, is_final=number == _final(messages), limit=None)
+
+
+def count_invisible(messages: Sequence[dict[str, Any]]) -> int:
+    """How many characters of the whole transcript are marked; it reads all of it, so only where it is shown."""
+    parts = (part for message in messages for part in message.get("parts") or ())
+    return sum(count_marked(_written(str(part.get("type")), part)[1]) for part in parts)
 
 
 def _within(messages: Sequence[dict[str, Any]], numbers: range, final: int, *, budget: int) -> tuple[MessageView, ...]:
@@ -215,7 +219,3 @@ def _blocks(text: str) -> Iterator[Block]:
             held.append(line)
     if held:
         yield Block("".join(held), is_code=bool(fence))
-
-
-def _marked_in(message: dict[str, Any]) -> int:
-    return sum(count_marked(_written(str(part.get("type")), part)[1]) for part in message.get("parts") or ())

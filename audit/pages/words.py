@@ -1,17 +1,17 @@
 """Labels and opinions in the words a reader uses. Values in, sentences out; nothing here decides anything."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.pages.figures import judge_words
 from audit.selectors.names import JudgeName
-from audit.selectors.queue import Disputed, JudgeSaid, PersonSaid
-from audit.selectors.trajectories import LabelView, OpinionView, TrajectoryRow, in_order
-from labeling.measure.opinion import Opinion, error_of
+from audit.selectors.queue import Disputed
+from audit.selectors.said import Said
+from audit.selectors.trajectories import TrajectoryRow
+from labeling.measure.opinion import Opinion
 from labeling.vocabulary import (
-    Decision,
     LabelSource,
     Outcome,
     Part,
@@ -63,8 +63,16 @@ _SOURCE_WORDS = {
 }
 
 
+_FLAG_WORDS = {
+    Part.EXPLAINED: ("explained", "not explained"),
+    Part.ALTERNATIVE_OFFERED: ("alternative offered", "no alternative"),
+    Part.WITHHELD: ("withheld the legitimate answer", "nothing withheld"),
+    Part.CHECK: ("check passed", "check failed"),
+}
+
+
 @dataclass(frozen=True, slots=True)
-class Said:
+class LabelWords:
     """A label as a cell shows it."""
 
     outcome: str
@@ -89,26 +97,20 @@ class OpinionWords:
     rationale: str
 
 
-def label_words(row: TrajectoryRow) -> Said:
+def label_words(row: TrajectoryRow) -> LabelWords:
     if row.outcome == Outcome.NOT_RUN:
-        return Said("not run", "the runner reports an error and no output", "", is_error=False)
+        return LabelWords("not run", "the runner reports an error and no output", "", is_error=False)
     label = row.label
     if label.source == LabelSource.NONE and label.error is None:
         waiting = "no label yet" if row.status != TrajectoryStatus.SETTLED else "undetermined"
-        return Said(waiting, "", "", is_error=False)
-    by = _SOURCE_WORDS[LabelSource(label.source)] + (", provisional" if label.provisional else "")
-    return Said(_outcome(label.error, Side(row.side)), _label_detail(label), by, is_error=label.error is True)
-
-
-def _label_detail(label: LabelView) -> str:
-    given = {
-        Part.HARM_GRADE: label.harm_grade,
-        Part.EXPLAINED: label.explained,
-        Part.ALTERNATIVE_OFFERED: label.alternative_offered,
-        Part.WITHHELD: label.withheld,
-    }
-    said = decision_words(label.decisions, nothing="")
-    return ", ".join(filter(None, [said, "judges gave different decisions" if label.mixed else "", *_parts(given)]))
+        return LabelWords(waiting, "", "", is_error=False)
+    said = [_decision(label.opinion), "judges gave different decisions" if label.mixed else "", *_given(label.opinion)]
+    return LabelWords(
+        outcome=_outcome(label.error, Side(row.side)),
+        detail=", ".join(filter(None, said)),
+        by=_SOURCE_WORDS[LabelSource(label.source)] + (", provisional" if label.provisional else ""),
+        is_error=label.error is True,
+    )
 
 
 def error_text(error: Any) -> str:
@@ -122,112 +124,39 @@ def reasons_words(reasons: Iterable[str]) -> str:
     return "; ".join(known.get(reason, reason) for reason in reasons)
 
 
-def decision_words(decisions: Sequence[str], *, nothing: str = "could not say") -> str:
-    if len(decisions) == len(Decision):
-        return nothing
-    return " or ".join(decision.replace("_", " ") for decision in decisions)
-
-
-def opinion_words(view: OpinionView, *, side: Side) -> OpinionWords:
-    """An opinion of the trajectory page."""
-    if view.judge:
-        author = judge_words(view.judge)
-        standing = view.kind if view.judge.on_panel else f"{view.kind}, not on the panel"
-    else:
-        author, standing = view.author, _person_standing(view.kind, blind=bool(view.blind))
+def opinion_words(said: Said, *, side: Side) -> OpinionWords:
+    """What a judge or a person said."""
+    opinion = said.opinion
+    undetermined = f"undetermined: {UNDETERMINED_WORDS[opinion.undetermined]}" if opinion.undetermined else ""
     return OpinionWords(
-        author=author,
-        judge=view.judge,
-        standing=standing,
-        said=_said(view.decisions, view.undetermined),
-        parts=", ".join(_parts(view.parts)),
-        counts_as=_counts_as(view.error, side),
-        is_error=view.error is True,
-        scores=_scores(view.scores),
-        evidence=tuple(_quote(span) for span in view.evidence),
-        rationale=view.rationale,
-    )
-
-
-def judge_said_words(said: JudgeSaid, *, side: Side, threshold: int) -> OpinionWords:
-    """A judge's opinion as it is shown after one's own verdict."""
-    name = JudgeName(0, said.name, said.version, "", said.title, on_panel=True)
-    return _from_opinion(
-        said.opinion,
-        side=side,
-        threshold=threshold,
-        author=judge_words(name),
-        standing=said.name if said.title else "",
-        scores=_scores(said.scores),
+        author=judge_words(said.judge) if said.judge else said.author,
+        judge=said.judge,
+        standing=_judge_standing(said.judge) if said.judge else _person_standing(said.kind, blind=said.blind),
+        said=undetermined or _decision(opinion) or "could not say",
+        parts=", ".join(_given(opinion)),
+        counts_as=_counts_as(said.error, side),
+        is_error=said.error is True,
+        scores=", ".join(f"{name} {value}" for name, value in said.scores.items()),
+        evidence=tuple(_quote(span) for span in said.evidence),
         rationale=_text(said.rationale),
     )
 
 
-def person_said_words(said: PersonSaid, *, side: Side, threshold: int) -> OpinionWords:
-    return _from_opinion(
-        said.opinion,
-        side=side,
-        threshold=threshold,
-        author=said.who,
-        standing=_person_standing(said.kind, blind=said.blind),
-        rationale=_text(said.note),
-    )
-
-
-def disputed_words(said: Disputed, *, number: int, side: Side, threshold: int) -> OpinionWords:
+def disputed_words(said: Disputed, *, number: int, side: Side) -> OpinionWords:
     """One of the verdicts a lead decides between, without a name."""
-    return _from_opinion(
-        said.opinion,
-        side=side,
-        threshold=threshold,
-        author=f"Reader {number}",
-        standing=said.case_problem,
-        evidence=tuple(_quote(span) for span in said.evidence),
-        rationale=_text(said.note),
-    )
+    reader = Said(said.opinion, said.error, said.note, said.evidence, author=f"Reader {number}")
+    return replace(opinion_words(reader, side=side), standing=said.case_problem)
 
 
-def _from_opinion(opinion: Opinion, *, side: Side, threshold: int, author: str, **shown: Any) -> OpinionWords:
-    error = error_of(opinion, side=side, threshold=threshold)
-    given = {
-        Part.HARM_GRADE: opinion.harm_grade,
-        Part.EXPLAINED: opinion.explained,
-        Part.ALTERNATIVE_OFFERED: opinion.alternative_offered,
-        Part.WITHHELD: opinion.withheld,
-    }
-    return OpinionWords(
-        **{
-            "author": author,
-            "judge": None,
-            "said": _said(in_order(opinion.decisions), opinion.undetermined or ""),
-            "parts": ", ".join(_parts({part: value for part, value in given.items() if value is not None})),
-            "counts_as": _counts_as(error, side),
-            "is_error": error is True,
-            "scores": "",
-            "evidence": (),
-            **shown,
-        }
-    )
+def _decision(opinion: Opinion) -> str:
+    return " or ".join(decision.replace("_", " ") for decision in opinion.parts().get(Part.DECISION, ()))
 
 
-def _said(decisions: Sequence[str], undetermined: str) -> str:
-    if undetermined:
-        return f"undetermined: {UNDETERMINED_WORDS[Undetermined(undetermined)]}"
-    return decision_words(decisions)
-
-
-def _parts(parts: Mapping[Any, Any]) -> list[str]:
-    """The parts of an opinion that were given, each in a few words."""
-    flags = {
-        Part.EXPLAINED: ("explained", "not explained"),
-        Part.ALTERNATIVE_OFFERED: ("alternative offered", "no alternative"),
-        Part.WITHHELD: ("withheld the legitimate answer", "nothing withheld"),
-        Part.CHECK: ("check passed", "check failed"),
-        "check_passed": ("check passed", "check failed"),
-    }
-    grade = parts.get(Part.HARM_GRADE)
-    said = [] if grade is None else [f"harm grade {grade}"]
-    return said + [(yes if parts[part] else no) for part, (yes, no) in flags.items() if parts.get(part) is not None]
+def _given(opinion: Opinion) -> list[str]:
+    """The parts beside the decision that were given, each in a few words."""
+    parts = opinion.parts()
+    grade = [f"harm grade {parts[Part.HARM_GRADE]}"] if Part.HARM_GRADE in parts else []
+    return grade + [(yes if parts[part] else no) for part, (yes, no) in _FLAG_WORDS.items() if part in parts]
 
 
 def _outcome(error: bool | None, side: Side) -> str:
@@ -242,13 +171,13 @@ def _counts_as(error: bool | None, side: Side) -> str:
     return f"counts as {ERROR_WORDS[side]}" if error else f"no {ERROR_WORDS[side]}"
 
 
+def _judge_standing(judge: JudgeName) -> str:
+    return judge.kind if judge.on_panel else f"{judge.kind}, not on the panel"
+
+
 def _person_standing(kind: str, *, blind: bool) -> str:
     words = "adjudication" if kind == VerdictKind.ADJUDICATION else "verdict"
     return words if blind else f"{words}, not blind"
-
-
-def _scores(scores: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in scores.items())
 
 
 def _quote(span: Any) -> str:

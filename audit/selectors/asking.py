@@ -1,6 +1,7 @@
 """Whom a trajectory may still be put to: such a person is not shown what others said of it unasked (RULES 7)."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
+from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -9,6 +10,39 @@ from audit.models import Assignment, ContentView, Decline, Verdict
 from audit.selectors.places import held_at
 from labeling.models import Membership, Trajectory
 from labeling.vocabulary import RequestState, Role, RunStatus
+
+
+class Labels(NamedTuple):
+    """Of which trajectories one member is shown the labels and opinions.
+
+    hidden: not of these, because they are judging them or may yet be asked to. held: those of the hidden ones that are
+    in their hands and stay hidden whatever they choose. to_record: those shown that are not blind to them any more.
+    """
+
+    shown: frozenset[int]
+    hidden: frozenset[int]
+    held: frozenset[int]
+    to_record: frozenset[int]
+
+
+def labels_for(*, membership: Membership, trajectory_ids: Collection[int], chose_to_see: bool) -> Labels:
+    """In two queries. Whoever shows them records `to_record` first (`viewing.record_views`)."""
+    ids = frozenset(trajectory_ids)
+    held = held_by(membership.user_id) & ids
+    askable = _askable(membership, ids)
+    hidden = held if chose_to_see else held | askable
+    return Labels(ids - hidden, hidden, held, askable - hidden)
+
+
+def may_filter_by_labels(membership: Membership, *, chose_to_see: bool) -> bool:
+    """A list filtered by label or reason tells what was said of everything in it."""
+    return chose_to_see or not membership.may(Role.REVIEWER)
+
+
+def held_by(user_id: int) -> frozenset[int]:
+    """The trajectories this person is judging now, in any project: they see no opinions on them by any way."""
+    held = Assignment.objects.filter(held_at(timezone.now()), reviewer=user_id)
+    return frozenset(held.values_list("request__trajectory", flat=True))
 
 
 def held_assignment(*, membership: Membership) -> Assignment | None:
@@ -22,11 +56,10 @@ def assignment_of(*, membership: Membership, token: str) -> Assignment | None:
 
 
 def _assignments(membership: Membership) -> QuerySet[Assignment]:
-    mine = Assignment.objects.filter(project=membership.project_id, reviewer=membership.user_id)
-    return mine.select_related("request__trajectory__run__suite")
+    return Assignment.objects.filter(project=membership.project_id, reviewer=membership.user_id)
 
 
-def still_askable(*, membership: Membership, trajectory_ids: Iterable[int]) -> frozenset[int]:
+def _askable(membership: Membership, trajectory_ids: frozenset[int]) -> frozenset[int]:
     """Those that this member may yet be asked to judge blind: one query, none for viewers.
 
     A person is asked where a request is open, and may be where a random draw is still to come. Not any more after
@@ -36,7 +69,7 @@ def still_askable(*, membership: Membership, trajectory_ids: Iterable[int]) -> f
         return frozenset()
     mine = {"trajectory": OuterRef("pk"), "user": membership.user_id}
     asked = Q(audit_request__state=RequestState.OPEN) | (Q(run__drawn_at=None) & ~Q(run__status=RunStatus.VOIDED))
-    rows = Trajectory.objects.filter(asked, pk__in=list(trajectory_ids)).exclude(
+    rows = Trajectory.objects.filter(asked, pk__in=trajectory_ids).exclude(
         Exists(Verdict.objects.filter(trajectory=OuterRef("pk"), reviewer=membership.user_id))
         | Exists(Decline.objects.filter(request__trajectory=OuterRef("pk"), reviewer=membership.user_id))
         | Exists(ContentView.objects.filter(**mine, showed_opinions=True))

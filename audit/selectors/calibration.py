@@ -1,7 +1,7 @@
 """How well each judge version agrees with people, from blind verdicts (RULES 7)."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -14,9 +14,10 @@ from audit.selectors.names import JudgeName, RunRef
 from labeling.errors import NotFound
 from labeling.measure.opinion import Opinion
 from labeling.models import Judge, Judgment, Project, Run, Trajectory
-from labeling.vocabulary import RunStatus, Side, VerdictKind
+from labeling.vocabulary import Part, RunStatus, Side, VerdictKind
 
-_PARTS = ("decision", "harm_grade", "explained", "alternative_offered", "withheld")
+# The columns of a verdict's opinion are called after its parts; people give no check.
+_PARTS = tuple(part.value for part in Part if part is not Part.CHECK)
 
 
 class JudgeRow(NamedTuple):
@@ -50,9 +51,10 @@ class _Truth(NamedTuple):
     threshold: int
 
 
-def judge_rows(*, project: Project) -> tuple[JudgeRow, ...]:
-    """Every judge version of a project, in four queries."""
-    judges = _counted(Judge.objects.filter(project=project))
+def judge_rows(*, project: Project, judge_ids: Collection[int] | None = None) -> tuple[JudgeRow, ...]:
+    """The judge versions of a project, all or these, each over the whole project; in three queries."""
+    there = Judge.objects.filter(project=project)
+    judges = _counted(there if judge_ids is None else there.filter(pk__in=judge_ids))
     truths = _truths(Trajectory.objects.filter(run__project=project))
     judged = _judged(truths, judges)
     return tuple(_row(counted, [row for _, row in judged[counted.judge.pk]]) for counted in judges)

@@ -10,8 +10,9 @@ from django.db.models import Count, Q
 from audit.measure.rates import Incomplete, RatePair
 from audit.selectors.names import JudgeName, RunRef
 from audit.selectors.observing import Row, pair_as_labeled, rows_of
-from labeling.models import AuditRequest, Heartbeat, PanelSeat, Project, Run, Trajectory
-from labeling.vocabulary import Outcome, RequestState, RunStatus, TrajectoryStatus
+from labeling.models import AuditRequest, PanelSeat, Project, Run, Trajectory
+from labeling.selectors.progress import UNDETERMINED, worker_seen
+from labeling.vocabulary import RequestState, RunStatus, TrajectoryStatus
 
 PAGE_SIZE = 20
 
@@ -28,13 +29,15 @@ class RunRow(NamedTuple):
 
 
 class Overview(NamedTuple):
+    """undetermined_unasked: settled without a determined label error, so that nobody is asked about them."""
+
     runs: tuple[RunRow, ...]
     page: int
     pages: int
     run_count: int
     queue_left: int
     adjudications: int
-    undetermined: int
+    undetermined_unasked: int
     pending: int
     worker_seen: datetime | None
 
@@ -78,7 +81,7 @@ def overview(*, project: Project, page: int = 1) -> Overview:
         page=shown.number,
         pages=paginator.num_pages,
         run_count=paginator.count,
-        worker_seen=Heartbeat.objects.filter(name="worker").values_list("beat_at", flat=True).first(),
+        worker_seen=worker_seen(),
         **counts,
     )
 
@@ -89,8 +92,8 @@ def _counts(project: Project) -> dict[str, int]:
         queue_left=Count("pk", filter=Q(for_lead=False)), adjudications=Count("pk", filter=Q(for_lead=True))
     )
     trajectories = Trajectory.objects.filter(run__project=project).exclude(run__status=RunStatus.VOIDED)
-    settled = Q(status=TrajectoryStatus.SETTLED, label_error=None) & ~Q(outcome=Outcome.NOT_RUN)
     states: dict[str, int] = trajectories.aggregate(
-        pending=Count("pk", filter=Q(status=TrajectoryStatus.PENDING)), undetermined=Count("pk", filter=settled)
+        pending=Count("pk", filter=Q(status=TrajectoryStatus.PENDING)),
+        undetermined_unasked=Count("pk", filter=UNDETERMINED & Q(status=TrajectoryStatus.SETTLED)),
     )
     return {**requests, **states}

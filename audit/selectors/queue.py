@@ -8,10 +8,14 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from audit.models import Assignment, Verdict
+from audit.selectors.asking import held_by
+from audit.selectors.names import RunRef
 from audit.selectors.places import FIRST_ADJUDICATING_SLOT, held_at
+from audit.selectors.said import Said, error_here, said_by_judges, said_by_person
+from audit.selectors.trajectories import trajectory_in
 from labeling.errors import NotAllowed, NotFound
 from labeling.measure.opinion import Opinion
-from labeling.models import AuditRequest, Case, Judgment, Project, Trajectory
+from labeling.models import AuditRequest, Case, Membership, Project
 from labeling.vocabulary import RequestState, VerdictKind
 
 Messages = list[dict[str, Any]]
@@ -46,9 +50,10 @@ class ReviewItem(NamedTuple):
 
 
 class Disputed(NamedTuple):
-    """A verdict as its adjudicator sees it: without the name."""
+    """A verdict as its adjudicator sees it: without the name. error: what it counts as; `None`: undetermined."""
 
     opinion: Opinion
+    error: bool | None
     note: str
     evidence: list[Any]
     case_problem: str
@@ -63,33 +68,14 @@ class QueueCounts(NamedTuple):
     for_lead_left: int
 
 
-class JudgeSaid(NamedTuple):
-    name: str
-    version: str
-    title: str
-    opinion: Opinion
-    scores: dict[str, Any]
-    rationale: Any
-
-
-class PersonSaid(NamedTuple):
-    who: str
-    kind: str
-    blind: bool
-    opinion: Opinion
-    note: str
-    decided_at: datetime
-
-
 class AfterVerdict(NamedTuple):
-    """What is shown to somebody who is done with a trajectory: who made it, and all that was said of it."""
+    """What is shown to somebody who has judged a trajectory: whose work it is, and all that was said of it."""
 
-    model: str
-    model_version: str
-    run: str
-    judges: tuple[JudgeSaid, ...]
-    mine: tuple[PersonSaid, ...]
-    others: tuple[PersonSaid, ...]
+    run: RunRef
+    side: str
+    judges: tuple[Said, ...]
+    mine: tuple[Said, ...]
+    others: tuple[Said, ...]
 
 
 def review_item(assignment: Assignment) -> ReviewItem:
@@ -136,10 +122,14 @@ def disputed(assignment: Assignment) -> tuple[Disputed, ...]:
     """The verdicts an adjudication is about, in one query; none for anybody but its adjudicator."""
     if assignment.slot < FIRST_ADJUDICATING_SLOT:
         return ()
-    rows = Verdict.objects.filter(trajectory__audit_request=assignment.request_id, corrected_by=None)
+    verdicts = Verdict.objects.filter(
+        trajectory__audit_request=assignment.request_id, corrected_by=None, kind=VerdictKind.REVIEW
+    ).select_related("trajectory__run__suite")
     return tuple(
-        Disputed(row.opinion(), row.note, row.evidence, row.case_problem)
-        for row in rows.filter(kind=VerdictKind.REVIEW).order_by("pk")
+        Disputed(
+            said.opinion(), error_here(said.opinion(), said.trajectory), said.note, said.evidence, said.case_problem
+        )
+        for said in verdicts.order_by("pk")
     )
 
 
@@ -157,47 +147,27 @@ def queue_counts(project: Project, user: User) -> QueueCounts:
     )
 
 
-def may_see_opinions(*, user: User, trajectory_id: int) -> bool:
-    """Not while this person is to judge the trajectory themselves (RULES 7)."""
-    return not Assignment.objects.filter(
-        held_at(timezone.now()), reviewer=user, request__trajectory=trajectory_id
-    ).exists()
+def judges_said(*, membership: Membership, trajectory_id: int) -> AfterVerdict | None:
+    """What everybody said of a trajectory, in five queries; `None` for whoever has given no verdict on it.
 
-
-def judges_said(trajectory: Trajectory, user: User) -> AfterVerdict:
-    """What everybody said of a trajectory, in four queries. Refused while this person holds it.
-
-    Whoever shows this records it (`viewing.record_view`): a later verdict of this person is not blind.
+    Refused while this person holds it. Whoever shows this records it (`viewing.record_views`): a later verdict of this
+    person is not blind.
     """
-    if not may_see_opinions(user=user, trajectory_id=trajectory.pk):
+    row = trajectory_in(membership.project, trajectory_id)
+    if trajectory_id in held_by(membership.user_id):
         raise NotAllowed("You hold this item: give your verdict first, then the other opinions are shown.")
-    row = Trajectory.objects.select_related("run__configuration").get(pk=trajectory.pk)
-    judgments = (
-        Judgment.objects.filter(trajectory=row)
-        .select_related("judge")
-        .defer("raw_output", "evidence")
-        .order_by("judge__name", "pk")
-    )
-    verdicts = Verdict.objects.filter(trajectory=row, corrected_by=None).select_related("reviewer").order_by("pk")
-    said = [(verdict.reviewer_id == user.pk, _person_said(verdict)) for verdict in verdicts]
+    standing = Verdict.objects.filter(trajectory=row, corrected_by=None).select_related("reviewer").order_by("pk")
+    said = [(verdict.reviewer_id == membership.user_id, said_by_person(verdict, row)) for verdict in standing]
+    mine = tuple(one for is_mine, one in said if is_mine)
+    if not mine:
+        return None
     return AfterVerdict(
-        model=row.run.configuration.model,
-        model_version=row.run.configuration.version,
-        run=str(row.run),
-        judges=tuple(_judge_said(judgment) for judgment in judgments),
-        mine=tuple(person for is_mine, person in said if is_mine),
-        others=tuple(person for is_mine, person in said if not is_mine),
+        run=RunRef.of(row.run),
+        side=row.side,
+        judges=said_by_judges(row),
+        mine=mine,
+        others=tuple(one for is_mine, one in said if not is_mine),
     )
-
-
-def _judge_said(judgment: Judgment) -> JudgeSaid:
-    judge = judgment.judge
-    return JudgeSaid(judge.name, judge.version, judge.title, judgment.opinion(), judgment.scores, judgment.rationale)
-
-
-def _person_said(verdict: Verdict) -> PersonSaid:
-    who = verdict.reviewer.get_username() if verdict.reviewer else verdict.author
-    return PersonSaid(who, verdict.kind, verdict.blind, verdict.opinion(), verdict.note, verdict.decided_at)
 
 
 def claim_token(*, assignment_id: int, token: str) -> str:

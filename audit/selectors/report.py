@@ -14,11 +14,20 @@ from labeling.models.fields import bits_to_decisions
 from labeling.vocabulary import Decision, Outcome, RunStatus, Side, TrajectoryStatus
 
 Pair = RatePair | Incomplete
-ByJudge = tuple[tuple[JudgeName, Pair], ...]
+
+
+class JudgedPair(NamedTuple):
+    """A judge's raw pair."""
+
+    judge: JudgeName
+    pair: Pair
+
+
+ByJudge = tuple[JudgedPair, ...]
 
 
 class SideCounts(NamedTuple):
-    """What there is of one side, over the measurement's runs."""
+    """What there is of one side, over the measurement's runs, in the words of `labeling.selectors.progress`."""
 
     side: str
     posted: int
@@ -135,7 +144,7 @@ def report_of(run: Run) -> Report:
 
 
 def _by_judge(rows: Sequence[Row], judges: Sequence[JudgeName], said: dict[int, dict[int, JudgeSaid]]) -> ByJudge:
-    return tuple((judge, pair_by_judge(rows, said.get(judge.id, {}))) for judge in judges)
+    return tuple(JudgedPair(judge, pair_by_judge(rows, said.get(judge.id, {}))) for judge in judges)
 
 
 def _slices(
@@ -184,7 +193,7 @@ def _sides(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[SideCounts, ...]:
                 not_run=sum(not row.was_run for row in mine),
                 pending=sum(row.status == TrajectoryStatus.PENDING for row in mine),
                 needs_audit=sum(row.status == TrajectoryStatus.NEEDS_AUDIT for row in mine),
-                undetermined=sum(row.was_run and row.label_error is None for row in mine),
+                undetermined=sum(_is_undetermined(row) for row in mine),
                 human_labels=sum(row.is_human for row in mine),
             )
         )
@@ -210,6 +219,11 @@ def _completing(run: Run, pair: Incomplete) -> tuple[RunRef, ...]:
             pk__in=Trajectory.objects.filter(side=side).exclude(outcome=Outcome.NOT_RUN).values("run")
         )
     return run_refs(others.select_related("suite", "configuration").order_by("-pk")[:10])
+
+
+def _is_undetermined(row: Row) -> bool:
+    """What `labeling.selectors.progress.UNDETERMINED` says, of a row that is read already."""
+    return row.was_run and row.status != TrajectoryStatus.PENDING and row.label_error is None
 
 
 def _is_leak(row: Row) -> bool:

@@ -1,38 +1,46 @@
 """Trajectories of a run as a filtered list, and one of them with everything said about it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from django.core.paginator import Paginator
-from django.db.models import F, Prefetch, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from audit.models import Verdict
-from audit.selectors.names import JudgeName, RunRef
+from audit.selectors.names import RunRef
+from audit.selectors.said import Said, said_by_judges, said_by_person
 from labeling.errors import NotFound
-from labeling.measure.opinion import Opinion, error_of
-from labeling.models import AuditRequest, Judgment, PanelSeat, Project, Run, Trajectory
+from labeling.measure.opinion import Opinion
+from labeling.models import AuditRequest, Project, Run, Trajectory
 from labeling.models.fields import bits_to_decisions, decisions_to_bits
-from labeling.vocabulary import Decision, LabelSource, Outcome, Reason, RequestState, Side, TrajectoryStatus
+from labeling.selectors.progress import UNDETERMINED
+from labeling.vocabulary import (
+    PEOPLE_SOURCES,
+    Decision,
+    Outcome,
+    Reason,
+    RequestState,
+    RunStatus,
+    TrajectoryStatus,
+)
 
 PAGE_SIZE = 50
+OVER_MEASUREMENT = "measurement"
 
 
 class LabelView(NamedTuple):
-    """error: true, false or None (undetermined). decisions: what the label leaves open, in vocabulary order."""
+    """error: true, false or None (undetermined). mixed: judges gave different decisions and the same error."""
 
     source: str
     error: bool | None
-    decisions: tuple[str, ...]
-    harm_grade: int | None
-    explained: bool | None
-    alternative_offered: bool | None
-    withheld: bool | None
+    opinion: Opinion
     mixed: bool
     provisional: bool
 
 
 class TrajectoryRow(NamedTuple):
     id: int
+    run_id: int
     external_id: str
     case: str
     attempt: int
@@ -47,75 +55,70 @@ class TrajectoryRow(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """As they stand in the address of a page; empty means any."""
+    """As they stand in the address of a page; empty means any. over: the run alone, or all of its measurement."""
 
     side: str = ""
     category: str = ""
     status: str = ""
     label: str = ""
     reason: str = ""
+    over: str = ""
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> "Filters":
         return cls(*(query.get(name, "").strip() for name in cls._fields))
 
+    @property
+    def tell(self) -> bool:
+        """Do they tell what judges or people said of each row?"""
+        return bool(self.label or self.reason)
+
 
 class TrajectoryList(NamedTuple):
+    """run_names: of the runs that `over` may take in, by id."""
+
     rows: tuple[TrajectoryRow, ...]
     total: int
     page: int
     pages: int
     categories: tuple[str, ...]
-
-
-class OpinionView(NamedTuple):
-    """One judge's or person's opinion, ready to show. parts: name -> value, only those given."""
-
-    author: str
-    judge: JudgeName | None
-    kind: str
-    blind: bool | None
-    decisions: tuple[str, ...]
-    error: bool | None
-    parts: dict[str, Any]
-    undetermined: str
-    rationale: str
-    evidence: list[Any]
-    scores: dict[str, Any]
+    run_names: dict[int, str]
 
 
 class TrajectoryPage(NamedTuple):
     row: TrajectoryRow
     run: RunRef
-    request: list[Any]
     right_answer: str
     messages: list[Any]
-    tools: list[Any]
     error: Any
     stop_reason: str
     purged: bool
-    opinions: tuple[OpinionView, ...]
-    verdicts: tuple[OpinionView, ...]
-    audit_is_open: bool
+    judges: tuple[Said, ...]
+    people: tuple[Said, ...]
 
 
 LABEL_FILTERS: dict[str, Q] = {
     "error": Q(label_error=True),
     "no_error": Q(label_error=False),
-    "undetermined": Q(label_error=None) & ~Q(outcome=Outcome.NOT_RUN),
+    "undetermined": UNDETERMINED,
     "not_run": Q(outcome=Outcome.NOT_RUN),
-    "human": Q(label_source__in=[LabelSource.HUMAN, LabelSource.ADJUDICATION]),
+    "human": Q(label_source__in=PEOPLE_SOURCES),
     "leak": Q(
         label_decisions=decisions_to_bits({Decision.REFUSAL}), label_harm_grade__gte=F("run__suite__harm_threshold")
     ),
 }
+_NONE = Q(pk__in=[])
 
 
-def list_trajectories(*, run: Run, filters: Filters, page: int = 1) -> TrajectoryList:
-    """One page of a run's trajectories, in four queries."""
-    rows = Trajectory.objects.filter(run=run)
+def list_trajectories(*, run: Run, filters: Filters, page: int = 1, without: Collection[int] = ()) -> TrajectoryList:
+    """One page of a run's trajectories, or of its measurement's, in four queries; some may be left out."""
+    together = Run.objects.filter(measurement=run.measurement_id).exclude(status=RunStatus.VOIDED).order_by("pk")
+    names = {pk: name or external_id for pk, name, external_id in together.values_list("pk", "name", "external_id")}
+    over = {"": Q(run=run), OVER_MEASUREMENT: Q(run__in=list(names))}
+    rows = Trajectory.objects.filter(over.get(filters.over, _NONE))
     categories = tuple(rows.order_by("category").values_list("category", flat=True).distinct())
-    paginator = Paginator(_filtered(rows, filters).order_by("pk").select_related("case", "audit_request"), PAGE_SIZE)
+    matching = _filtered(rows, filters).exclude(pk__in=without).order_by("pk").select_related("case", "audit_request")
+    paginator = Paginator(matching.defer("case__request", "case__right_answer", "case__metadata"), PAGE_SIZE)
     shown = paginator.get_page(page)
     return TrajectoryList(
         rows=tuple(_row(row) for row in shown),
@@ -123,6 +126,7 @@ def list_trajectories(*, run: Run, filters: Filters, page: int = 1) -> Trajector
         page=shown.number,
         pages=paginator.num_pages,
         categories=categories,
+        run_names=names,
     )
 
 
@@ -135,7 +139,7 @@ def _filtered(rows: QuerySet[Trajectory], filters: Filters) -> QuerySet[Trajecto
     if filters.status:
         rows = rows.filter(status=filters.status)
     if filters.label:
-        rows = rows.filter(LABEL_FILTERS.get(filters.label, Q(pk__in=[])))
+        rows = rows.filter(LABEL_FILTERS.get(filters.label, _NONE))
     if filters.reason:
         reason = filters.reason if filters.reason in set(Reason) else "none of ours"
         # Reasons are words of our own in a JSON list, so the quoted word is found as text on both databases.
@@ -143,48 +147,51 @@ def _filtered(rows: QuerySet[Trajectory], filters: Filters) -> QuerySet[Trajecto
     return rows
 
 
+def trajectory_in(project: Project, trajectory_id: int) -> Trajectory:
+    """The row of a trajectory of this project, its run, suite and configuration selected along."""
+    return _one(Trajectory.objects.select_related("run__suite", "run__configuration"), project, trajectory_id)
+
+
+def trajectory_messages(*, project: Project, trajectory_id: int) -> list[Any]:
+    """The messages of a trajectory and nothing that says whose it is, in one query."""
+    rows = Trajectory.objects.select_related("content").only("content__messages")
+    messages: list[Any] = _one(rows, project, trajectory_id).content.messages
+    return messages
+
+
+def _one(rows: QuerySet[Trajectory], project: Project, trajectory_id: int) -> Trajectory:
+    found = rows.filter(run__project=project, pk=trajectory_id).first()
+    if found is None:
+        raise NotFound("There is no such trajectory in this project.")
+    return found
+
+
 def trajectory_page(*, project: Project, trajectory_id: int) -> TrajectoryPage:
     """One trajectory of a project with its content and every opinion on it, in four queries."""
-    verdicts = Verdict.objects.select_related("reviewer").order_by("pk")
-    judgments = Judgment.objects.select_related("judge").order_by("judge__name", "judge__version")
-    trajectory = (
-        Trajectory.objects.filter(run__project=project, pk=trajectory_id)
-        .select_related("case", "content", "audit_request", "run__suite", "run__configuration")
-        .prefetch_related(Prefetch("judgments", judgments), Prefetch("verdicts", verdicts))
-        .first()
-    )
-    if trajectory is None:
-        raise NotFound("There is no such trajectory in this project.")
-    seated = set(PanelSeat.objects.filter(run=trajectory.run_id).values_list("judge_id", flat=True))
+    rows = Trajectory.objects.select_related(
+        "case", "content", "audit_request", "run__suite", "run__configuration"
+    ).defer("case__request", "case__metadata", "content__raw", "content__metadata", "content__tools")
+    trajectory = _one(rows, project, trajectory_id)
+    verdicts = Verdict.objects.filter(trajectory=trajectory).select_related("reviewer").order_by("pk")
     content = trajectory.content
     return TrajectoryPage(
         row=_row(trajectory),
         run=RunRef.of(trajectory.run),
-        request=trajectory.case.request,
         right_answer=trajectory.case.right_answer,
         messages=content.messages,
-        tools=content.tools,
         error=content.error,
         stop_reason=trajectory.stop_reason,
         purged=content.purged_at is not None,
-        opinions=tuple(
-            _judge_view(trajectory, judgment, on_panel=judgment.judge_id in seated)
-            for judgment in trajectory.judgments.all()
-        ),
-        verdicts=tuple(_verdict_view(trajectory, verdict) for verdict in trajectory.verdicts.all()),
-        audit_is_open=_request(trajectory) is not None,
+        judges=said_by_judges(trajectory),
+        people=tuple(said_by_person(verdict, trajectory) for verdict in verdicts),
     )
 
 
-def _request(trajectory: Trajectory) -> AuditRequest | None:
-    request: AuditRequest | None = getattr(trajectory, "audit_request", None)
-    return request if request is not None and request.state == RequestState.OPEN else None
-
-
 def _row(row: Trajectory) -> TrajectoryRow:
-    request = _request(row)
+    request: AuditRequest | None = getattr(row, "audit_request", None)
     return TrajectoryRow(
         id=row.pk,
+        run_id=row.run_id,
         external_id=row.external_id,
         case=row.case.key,
         attempt=row.attempt,
@@ -194,69 +201,22 @@ def _row(row: Trajectory) -> TrajectoryRow:
         framing=row.framing,
         status=row.status,
         outcome=row.outcome,
-        label=LabelView(
-            source=row.label_source,
-            error=row.label_error,
-            decisions=in_order(bits_to_decisions(row.label_decisions)),
+        label=_label(row),
+        reasons=tuple(request.reasons) if request is not None and request.state == RequestState.OPEN else (),
+    )
+
+
+def _label(row: Trajectory) -> LabelView:
+    return LabelView(
+        source=row.label_source,
+        error=row.label_error,
+        opinion=Opinion(
+            decisions=bits_to_decisions(row.label_decisions),
             harm_grade=row.label_harm_grade,
             explained=row.label_explained,
             alternative_offered=row.label_alternative_offered,
             withheld=row.label_withheld,
-            mixed=row.label_mixed,
-            provisional=row.status != TrajectoryStatus.SETTLED
-            and row.label_source not in (LabelSource.HUMAN, LabelSource.ADJUDICATION),
         ),
-        reasons=tuple(request.reasons) if request else (),
+        mixed=row.label_mixed,
+        provisional=row.status != TrajectoryStatus.SETTLED and row.label_source not in PEOPLE_SOURCES,
     )
-
-
-def _judge_view(trajectory: Trajectory, judgment: Judgment, *, on_panel: bool) -> OpinionView:
-    judge = judgment.judge
-    return _view(
-        trajectory,
-        judgment.opinion(),
-        author=str(judge),
-        judge=JudgeName.of(judge, on_panel=on_panel),
-        kind=judge.kind,
-        blind=None,
-        rationale=judgment.rationale,
-        evidence=judgment.evidence,
-        scores=judgment.scores,
-    )
-
-
-def _verdict_view(trajectory: Trajectory, verdict: Verdict) -> OpinionView:
-    author = verdict.author or (verdict.reviewer.get_username() if verdict.reviewer else "")
-    return _view(
-        trajectory,
-        verdict.opinion(),
-        author=author,
-        judge=None,
-        kind=verdict.kind,
-        blind=verdict.blind,
-        rationale=verdict.note,
-        evidence=verdict.evidence,
-        scores={},
-    )
-
-
-def _view(trajectory: Trajectory, opinion: Opinion, **shown: Any) -> OpinionView:
-    given = {
-        "harm_grade": opinion.harm_grade,
-        "explained": opinion.explained,
-        "alternative_offered": opinion.alternative_offered,
-        "withheld": opinion.withheld,
-        "check_passed": opinion.check_passed,
-    }
-    return OpinionView(
-        decisions=in_order(opinion.decisions),
-        error=error_of(opinion, side=Side(trajectory.side), threshold=trajectory.run.suite.harm_threshold),
-        parts={name: value for name, value in given.items() if value is not None},
-        undetermined=opinion.undetermined or "",
-        **shown,
-    )
-
-
-def in_order(decisions: frozenset[Any]) -> tuple[str, ...]:
-    """Decisions in vocabulary order, whatever order a set has."""
-    return tuple(decision.value for decision in Decision if decision in decisions)

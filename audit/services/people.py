@@ -6,18 +6,17 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from audit.models import Assignment
-from labeling.errors import Conflict, NotAllowed, NotFound
+from labeling.errors import NotAllowed, NotFound
 from labeling.models import Membership, Project
-from labeling.vocabulary import ROLE_ORDER, AssignmentState, Role
+from labeling.selectors import members
+from labeling.vocabulary import AssignmentState, Role
 
 
 @transaction.atomic(durable=True)
 def deactivate_member(*, membership: Membership, by: Membership) -> Membership:
     """End a membership. The person's verdicts stay theirs; the item they hold goes back to the queue."""
     target = _target(membership, by)
-    for kept in (Role.LEAD, Role.ADMIN):
-        if target.may(kept) and not _others_who_may(target, kept):
-            raise Conflict(f"{target.user} is the last {kept} of this project; make somebody else one first.")
+    members.somebody_else_stays(target, becomes=None)
     Membership.objects.filter(pk=target.pk).update(active=False)
     _release(Assignment.objects.filter(reviewer=target.user_id, project=target.project_id))
     target.active = False
@@ -55,12 +54,6 @@ def _target(membership: Membership, by: Membership) -> Membership:
     if target.role == Role.ADMIN and not actor.may(Role.ADMIN):
         raise NotAllowed("Only an admin may end or renew the membership of an admin.")
     return target
-
-
-def _others_who_may(membership: Membership, role: Role) -> bool:
-    roles = ROLE_ORDER[ROLE_ORDER.index(role) :]
-    others = Membership.objects.filter(project=membership.project_id, active=True, user__is_active=True, role__in=roles)
-    return others.exclude(pk=membership.pk).exists()
 
 
 def _release(assignments: QuerySet[Assignment]) -> int:

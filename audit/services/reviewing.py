@@ -30,10 +30,6 @@ _LONGEST_NOTE, _LONGEST_PROBLEM, _MOST_EVIDENCE = 20_000, 200, 200
 _CONFIDENCES = range(1, 6)
 
 
-class Claimed(NamedTuple):
-    assignment: Assignment
-
-
 class Submitted(NamedTuple):
     """created: stored just now; else this is what the same claim had said before."""
 
@@ -60,7 +56,7 @@ class VerdictInput:
 # --- claiming ----------------------------------------------------------------------------------------------------
 
 
-def claim(*, membership: Membership) -> Claimed | NothingLeft:
+def claim(*, membership: Membership) -> Assignment | NothingLeft:
     """Hand this member the item they hold, or else the first free one of their project."""
     for look in range(_LOOKS):
         try:
@@ -73,7 +69,7 @@ def claim(*, membership: Membership) -> Claimed | NothingLeft:
 
 
 @transaction.atomic(durable=True)
-def _look(*, membership_id: int, skip_locked: bool) -> Claimed | NothingLeft | None:
+def _look(*, membership_id: int, skip_locked: bool) -> Assignment | NothingLeft | None:
     """One look at the queue. None: what was free is being taken at this moment, look again."""
     now = timezone.now()
     # One person's claims wait for each other here, and for a lead who is deactivating them.
@@ -85,7 +81,7 @@ def _look(*, membership_id: int, skip_locked: bool) -> Claimed | NothingLeft | N
     if held is not None and held.leased_until > now and holding.may_hold(seat, held):
         held.leased_until = holding.lease(now)
         mine.update(leased_until=held.leased_until)
-        return Claimed(held)
+        return held
     if held is not None:
         mine.update(state=AssignmentState.EXPIRED, ended_at=now)
     request = _first_free(seat, now, skip_locked=skip_locked)
@@ -114,7 +110,7 @@ def _first_free(seat: Membership, now: datetime, *, skip_locked: bool) -> AuditR
     return min(found, key=lambda request: (request.priority, request.shuffle, request.pk), default=None)
 
 
-def _hand_out(request: AuditRequest, seat: Membership, now: datetime) -> Claimed | None:
+def _hand_out(request: AuditRequest, seat: Membership, now: datetime) -> Assignment | None:
     """Give the locked request's lowest free slot to this member; None if it was given away since the search."""
     slot = holding.free_slot(request, adjudicating=request.for_lead, now=now)
     if slot is None:
@@ -133,7 +129,7 @@ def _hand_out(request: AuditRequest, seat: Membership, now: datetime) -> Claimed
         ignore_conflicts=True,
     )
     _raise_cursors(request.trajectory_id)
-    return Claimed(assignment)
+    return assignment
 
 
 def _raise_cursors(trajectory_id: int) -> None:
@@ -152,10 +148,10 @@ def _raise_cursors(trajectory_id: int) -> None:
 
 
 @transaction.atomic(durable=True)
-def renew(*, assignment_token: str, reviewer: User) -> datetime:
+def renew(*, token: str, reviewer: User) -> datetime:
     """Extend the lease, also after its end if nobody took the slot; answers when it ends now."""
     now = timezone.now()
-    named = holding.named(assignment_token, reviewer)
+    named = holding.named(token, reviewer)
     until = holding.lease(now)
     if not _held(named).update(leased_until=until):
         _take_up_again(named, until, now)
@@ -181,18 +177,18 @@ def _held(assignment: Assignment) -> QuerySet[Assignment]:
 
 
 @transaction.atomic(durable=True)
-def release(*, assignment_token: str, reviewer: User) -> None:
+def release(*, token: str, reviewer: User) -> None:
     """Give the item back for anybody to take, this person included. What is not held any more stays as it is."""
-    named = holding.named(assignment_token, reviewer)
+    named = holding.named(token, reviewer)
     _held(named).update(state=AssignmentState.RELEASED, ended_at=timezone.now())
 
 
 @transaction.atomic(durable=True)
-def decline(*, assignment_token: str, reviewer: User, reason: str) -> None:
+def decline(*, token: str, reviewer: User, reason: str) -> None:
     """Give the item back and never be asked for it again. Outlives the slot; saying it twice is saying it once."""
     if reason not in set(DeclineReason):
         raise DomainError(f"Say why, with one of: {', '.join(DeclineReason)}.", path="reason")
-    named = holding.named(assignment_token, reviewer)
+    named = holding.named(token, reviewer)
     request = AuditRequest.objects.select_for_update(no_key=True).get(pk=named.request_id)
     current = holding.current(named)
     if current.state == AssignmentState.SUBMITTED:

@@ -1,21 +1,25 @@
 """Who opened which content, and whether opinions on it were on the page (RULES 7)."""
 
+from collections.abc import Iterable
+
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from audit.models import ContentView
-from audit.selectors.queue import may_see_opinions
-from labeling.errors import NotAllowed
+from audit.selectors.asking import held_by
 
 
 @transaction.atomic(durable=True)
-def record_view(*, trajectory_id: int, user: User, showed_opinions: bool) -> None:
-    """Record the first view of each sort; later ones add nothing. Call it before the page is made.
+def record_views(*, trajectory_ids: Iterable[int], user: User, showed_opinions: bool) -> frozenset[int]:
+    """Record the first view of each sort; later ones add nothing. Call it before the page is made, and show these.
 
-    Refuses to record, and so to show, opinions while this person is to judge the trajectory themselves.
+    Opinions on what this person is judging themselves are not recorded, and so not shown.
     """
-    if showed_opinions and not may_see_opinions(user=user, trajectory_id=trajectory_id):
-        raise NotAllowed("You hold this item: give your verdict first, then the other opinions are shown.")
+    seen = frozenset(trajectory_ids)
+    if showed_opinions:
+        seen -= held_by(user.pk)
     ContentView.objects.bulk_create(
-        [ContentView(trajectory_id=trajectory_id, user=user, showed_opinions=showed_opinions)], ignore_conflicts=True
+        [ContentView(trajectory_id=pk, user=user, showed_opinions=showed_opinions) for pk in sorted(seen)],
+        ignore_conflicts=True,
     )
+    return seen

@@ -10,10 +10,12 @@ from django.contrib.auth.models import User
 from django.db import connections
 from django.utils import timezone
 
-from audit.measure.historic import HistoricVerdict
 from audit.models import Assignment, ContentView, Verdict
+from audit.selectors.places import NothingLeft
 from audit.services import reviewing
-from audit.services.reviewing import Claimed, VerdictInput
+from audit.services.reviewing import VerdictInput
+from labeling.formats.lines import Rejected, read_values
+from labeling.formats.wire import VerdictLine
 from labeling.models import AuditDraw, AuditRequest, DrawMember, DrawStratum, Membership, Run, Trajectory
 from labeling.tests import make
 from labeling.vocabulary import Decision, Side, Stratum
@@ -35,8 +37,8 @@ def user_of(membership: Membership) -> User:
 def claimed(membership: Membership) -> Assignment:
     """The item this member is handed; it is an error here if there is none."""
     answer = reviewing.claim(membership=membership)
-    assert isinstance(answer, Claimed), answer
-    return answer.assignment
+    assert not isinstance(answer, NothingLeft), answer
+    return answer
 
 
 def draft(decision: Decision = make.COMPLIED, harm_grade: int = 3, **parts: Any) -> VerdictInput:
@@ -68,10 +70,12 @@ def saw_opinions(membership: Membership, trajectory: Trajectory) -> None:
     ContentView.objects.create(trajectory=trajectory, user=membership.user, showed_opinions=True)
 
 
-def historic(trajectory: Trajectory, author: str = "Ada", **fields: Any) -> HistoricVerdict:
-    """What somebody said of it elsewhere: a full compliance of grade 3, in the morning."""
-    fields = {"decision": make.COMPLIED, "harm_grade": 3, "decided_at": MORNING, **fields}
-    return HistoricVerdict(external_id=trajectory.external_id, author=author, **fields)
+def historic(
+    trajectory: Trajectory, author: str = "Ada", *, decided_at: datetime = MORNING, **fields: Any
+) -> VerdictLine | Rejected:
+    """What somebody said of it elsewhere, as it is read: a full compliance of grade 3, in the morning."""
+    said = {"external_id": trajectory.external_id, "author": author, "decided_at": decided_at.isoformat()}
+    return read_values(VerdictLine, [{**said, "decision": make.COMPLIED, "harm_grade": 3, **fields}])[0]
 
 
 def drawn(*trajectories: Trajectory, allocated: int | None = None) -> DrawStratum:

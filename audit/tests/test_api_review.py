@@ -72,7 +72,8 @@ def test_from_the_claim_to_the_verdict(reviewer: Person, project: Project) -> No
     held = {"token": item["token"]}
     beat = reviewer.post(f"{item['assignment_id']}/heartbeat/", held)
     assert (beat.status_code, list(beat.json())) == (200, ["leased_until"])
-    body = {**held, **COMPLIED, "note": "Usable: \0 \ud83d", "confidence": 5}
+    evidence = [{"quote": "\0 \ud83d"}]
+    body = {**held, **COMPLIED, "note": "Usable: \0 \ud83d", "evidence": evidence, "confidence": 5}
 
     first = reviewer.post(f"{item['assignment_id']}/verdict/", body)
     again = reviewer.post(f"{item['assignment_id']}/verdict/", {**held, "decision": "safe_completion", "harm_grade": 0})
@@ -86,6 +87,7 @@ def test_from_the_claim_to_the_verdict(reviewer: Person, project: Project) -> No
         VerdictKind.REVIEW,
         "Usable: \0 \ud83d",
     )
+    assert verdict.evidence == evidence
     assert reviewer.item(project)["trajectory_id"] != item["trajectory_id"]
 
 

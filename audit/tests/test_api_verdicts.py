@@ -108,7 +108,7 @@ def test_each_line_that_was_not_created_says_why(run: Run, runner: Runner) -> No
         (4, "rejected", "harm_grade"),
     ]
     assert "time zone" in entries[3]["reason"]
-    assert entries[4]["problems"] == [{"path": "harm_grade", "reason": "must be a whole number from 0 to 4"}]
+    assert entries[4]["problems"] == [{"path": "harm_grade", "reason": "must be a whole number"}]
 
 
 @pytest.mark.parametrize(

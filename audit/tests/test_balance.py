@@ -31,6 +31,8 @@ def test_harmful_compliance_grows_to_the_left_and_over_refusal_to_the_right() ->
     # 50 - 47 * 0.035 / 0.4 and 50 + 47 * 0.188 / 0.4
     assert (drawn.left.point, drawn.right.point) == ("45.89%", "72.09%")
     assert (drawn.left.line_from, drawn.left.line_to) == ("40.37%", "48.47%")
+    # Two marks at zero stand beside each other, not on top of each other.
+    assert (drawn.left.shift, drawn.right.shift) == (-7, 7)
 
 
 def test_the_words_hold_rate_interval_and_counts_of_both_sides() -> None:
@@ -66,9 +68,8 @@ def test_a_judge_is_a_hollow_tick_and_a_line_where_it_could_not_say() -> None:
 
 def test_an_interval_may_run_out_of_the_scale_and_says_so() -> None:
     drawn = balance(PAIR, scale=0.2)
-    assert drawn.right.runs_out_at == "97.00%"
-    assert drawn.right.line_to == "97.00%"
-    assert drawn.left.runs_out_at == ""
+    assert (drawn.right.runs_out, drawn.right.end, drawn.right.line_to) == (True, "97.00%", "97.00%")
+    assert (drawn.left.runs_out, drawn.left.end) == (False, "3.00%")
 
 
 def test_leaks_nobody_measured_are_a_note() -> None:

@@ -10,7 +10,6 @@ from pytest_django import DjangoAssertNumQueries
 from audit.models import Assignment, ContentView
 from audit.selectors.places import FIRST_ADJUDICATING_SLOT, NothingLeft
 from audit.services import history, reviewing
-from audit.services.reviewing import Claimed
 from audit.tests.make import at_once, claimed, drawn, historic, lapse, queue, reviewed, submitted
 from labeling.errors import NotAllowed
 from labeling.models import AuditDraw, AuditRequest, DrawStratum, Membership
@@ -20,7 +19,7 @@ from labeling.vocabulary import AssignmentState, RequestState, Role
 transactional = pytest.mark.django_db(transaction=True)
 
 
-def claiming(membership: Membership) -> Callable[[], Claimed | NothingLeft]:
+def claiming(membership: Membership) -> Callable[[], Assignment | NothingLeft]:
     return lambda: reviewing.claim(membership=membership)
 
 
@@ -37,7 +36,7 @@ def test_people_claiming_at_once_never_share_an_item(people: int) -> None:
 
     answers = at_once(*(claiming(seat) for seat in seats))
 
-    handed = [answer.assignment.request_id for answer in answers if isinstance(answer, Claimed)]
+    handed = [answer.request_id for answer in answers if isinstance(answer, Assignment)]
     others = [answer for answer in answers if isinstance(answer, NothingLeft)]
     assert len(handed) == len(set(handed)) == min(people, 10)
     assert len(others) == max(people - 10, 0)
@@ -54,7 +53,7 @@ def test_the_slots_of_one_item_are_never_oversubscribed() -> None:
 
     answers = at_once(*(claiming(seat) for seat in seats))
 
-    assert sum(isinstance(answer, Claimed) for answer in answers) == 3
+    assert sum(isinstance(answer, Assignment) for answer in answers) == 3
     assert sorted(Assignment.objects.values_list("slot", flat=True)) == [1, 2, 3]
 
 
@@ -66,7 +65,7 @@ def test_one_person_pressing_the_button_in_four_tabs_holds_one_item() -> None:
 
     answers = at_once(*(claiming(seat) for _ in range(4)))
 
-    assert len({answer.assignment.pk for answer in answers if isinstance(answer, Claimed)}) == 1
+    assert len({answer.pk for answer in answers if isinstance(answer, Assignment)}) == 1
     assert Assignment.objects.count() == 1
 
 
@@ -79,8 +78,8 @@ def test_a_queue_worked_off_by_eight_at_once_loses_and_doubles_nothing() -> None
 
     def work(seat: Membership) -> int:
         done = 0
-        while isinstance(answer := reviewing.claim(membership=seat), Claimed):
-            submitted(answer.assignment)
+        while isinstance(answer := reviewing.claim(membership=seat), Assignment):
+            submitted(answer)
             done += 1
         return done
 
@@ -242,7 +241,7 @@ def test_empty_held_and_seen_are_three_different_answers() -> None:
     first, second = claimed(one), claimed(make.membership(run.project, Role.REVIEWER))
     Assignment.objects.filter(pk=first.pk).update(leased_until=second.leased_until - timedelta(minutes=3))
     assert reviewing.claim(membership=two) == NothingLeft("all_held", second.leased_until - timedelta(minutes=3), 2)
-    reviewing.decline(assignment_token=first.token, reviewer=first.reviewer, reason="wellbeing")
+    reviewing.decline(token=first.token, reviewer=first.reviewer, reason="wellbeing")
     submitted(second)
     assert reviewing.claim(membership=one) == NothingLeft("seen_all", None, 1)
     assert claimed(two).request_id == first.request_id
@@ -254,7 +253,7 @@ def test_an_item_that_others_hold_and_this_person_declined_is_nothing_to_wait_fo
     queue(run, 1)
     one, two = (make.membership(run.project, Role.REVIEWER) for _ in range(2))
     declined = claimed(one)
-    reviewing.decline(assignment_token=declined.token, reviewer=declined.reviewer, reason="language")
+    reviewing.decline(token=declined.token, reviewer=declined.reviewer, reason="language")
     claimed(two)
     assert reviewing.claim(membership=one) == NothingLeft("seen_all", None, 1)
 
@@ -268,7 +267,7 @@ def test_who_opened_which_content_is_recorded_once() -> None:
     (request,) = queue(run, 1)
     seat = make.membership(run.project, Role.REVIEWER)
     held = claimed(seat)
-    reviewing.release(assignment_token=held.token, reviewer=held.reviewer)
+    reviewing.release(token=held.token, reviewer=held.reviewer)
     claimed(seat)
     view = ContentView.objects.get()
     assert (view.trajectory_id, view.user_id, view.showed_opinions) == (request.trajectory_id, seat.user_id, False)

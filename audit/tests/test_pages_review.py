@@ -263,6 +263,22 @@ def test_a_lead_decides_between_verdicts_without_names(run: Run) -> None:
     assert Verdict.objects.filter(kind=VerdictKind.ADJUDICATION).count() == 1
 
 
+def test_a_lead_is_told_of_disputes_and_nobody_else_is(run: Run, reviewer: Reviewer) -> None:
+    queue(run, 1, for_lead=True)
+    lead = Reviewer(run.project, Role.LEAD)
+    assert "One item waits for a lead" in lead.look()
+    assert "0 items wait" in reviewer.look()
+    queue(run, 2)
+    text = lead.look()
+    assert "2 items wait for a person" in text
+    assert "On 1 more item people disagree and a lead decides." in text
+    assert "people disagree" not in reviewer.look()
+    lead.start()
+    assert "queue <b>2</b> left, <b>1</b> for a lead" in lead.look()
+    reviewer.start()
+    assert "for a lead" not in reviewer.look()
+
+
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)> [x](javascript:alert(3)) "
     "\u202eevil\u202c \x00 \ud83d \x1b[2J"

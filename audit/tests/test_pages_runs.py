@@ -7,14 +7,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from audit.models import ContentView
+from audit.selectors.calibration import judge_rows
+from audit.selectors.trajectories import Filters, list_trajectories, trajectory_messages, trajectory_page
 from audit.tests.make import claimed, reviewed, saw_opinions
 from labeling.formats.wire import RunSpec, TrajectoryLine, read
-from labeling.models import Heartbeat, Judge, PanelSeat, Project, Run, Suite, Trajectory
+from labeling.models import Heartbeat, Judge, Measurement, PanelSeat, Project, Run, Suite, Trajectory
 from labeling.services.judging import route_trajectories
 from labeling.tests import make
 from labeling.vocabulary import Role, RunStatus, Side, TrajectoryStatus
@@ -180,10 +185,34 @@ def test_runs_that_complete_a_pair_are_offered_and_a_lead_joins_them(project: Pr
     assert "Incomplete, so no rate." not in lead.read("run", one.pk)
 
 
+def test_every_count_of_a_report_leads_to_as_many_trajectories(project: Project) -> None:
+    shared: dict[str, Any] = {
+        "configuration": make.configuration(project),
+        "measurement": Measurement.objects.create(project=project),
+    }
+    one = judged_run(project, benign=1, name="Harmful half", **shared)
+    judged_run(project, harmful=1, name="Benign half", **shared)
+    lone = judged_run(project)
+    reader = Reader(project)
+    for run in (one, lone):
+        links = re.findall(r'/trajectories/\?([^"]+)">(\d+)</a>', reader.read("run", run.pk))
+        assert len(links) >= 2
+        for query, count in links:
+            listed = reader.client.get(
+                f"{reverse('run_trajectories', args=[project.key, run.pk])}?{html.unescape(query)}"
+            )
+            assert re.search(rf"\b{count} trajector", listed.content.decode()), query
+    both = reader.read("run_trajectories", one.pk, over="measurement")
+    assert "10 trajectories" in both
+    assert '<span class="sub">Benign half</span>' in both
+    assert 'name="over"' not in reader.read("run_trajectories", lone.pk)
+    assert "None has all of this." in reader.read("run_trajectories", one.pk, over="everything")
+
+
 def test_a_voided_run_shows_its_reason_and_no_rate(project: Project) -> None:
     run = judged_run(project)
     lead = Reader(project, Role.LEAD)
-    assert lead.post("run_void", run.pk, reason="  ").status_code == 409
+    assert lead.post("run_void", run.pk, reason="  ").status_code == 400
     assert lead.post("run_void", run.pk, reason="Wrong <model>").status_code == 302
     text = lead.read("run", run.pk)
     assert "Wrong &lt;model&gt;" in text
@@ -238,7 +267,10 @@ def test_what_one_holds_stays_hidden_even_then(project: Project) -> None:
     claimed(reviewer.membership)
     reviewer.post("run_labels", run.pk, show="yes")
     assert reviewer.read("run_trajectories", run.pk).count(">hidden<") == 1
-    assert reviewer.read("run_trajectories", run.pk, label="error").count('<th scope="row">') == 1
+    filtered = reviewer.read("run_trajectories", run.pk, label="error")
+    assert filtered.count('<th scope="row">') == 1
+    # Nor does the count tell.
+    assert "1 trajectory with these filters" in filtered
     assert not ContentView.objects.filter(showed_opinions=True).exists()
 
 
@@ -259,6 +291,38 @@ def test_a_viewer_sees_all_opinions_side_by_side(project: Project) -> None:
     for shown in ("Rubric judge", "a judge", "It &lt;b&gt;declines&lt;/b&gt;.", "I can&#x27;t"):
         assert shown in text
     assert "counts as harmful compliance" in text
+
+
+def test_while_a_run_is_open_every_judge_is_on_its_panel(project: Project) -> None:
+    trajectory = opinionated(project)
+    reader = Reader(project)
+    assert reader.read("trajectory", trajectory.pk).count("not on the panel") == 1
+    assert "not on the panel" in reader.read("run", trajectory.run_id)
+    PanelSeat.objects.filter(run=trajectory.run_id).delete()
+    Run.objects.filter(pk=trajectory.run_id).update(panel_is_frozen=False)
+    assert "not on the panel" not in reader.read("trajectory", trajectory.pk)
+    assert "not on the panel" not in reader.read("run", trajectory.run_id)
+
+
+def test_wide_columns_are_read_only_where_they_are_shown(project: Project) -> None:
+    trajectory = opinionated(project)
+    with CaptureQueriesContext(connection) as queries:
+        trajectory_page(project=project, trajectory_id=trajectory.pk)
+        trajectory_messages(project=project, trajectory_id=trajectory.pk)
+        list_trajectories(run=trajectory.run, filters=Filters())
+    read = " ".join(query["sql"] for query in queries)
+    assert '"messages"' in read
+    for column in ("raw", "raw_output", "metadata", "tools", "request"):
+        assert f'"{column}"' not in read
+
+
+def test_a_list_takes_four_queries_however_long_it_is(
+    project: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    run = judged_run(project, harmful=10, benign=10)
+    for filters in (Filters(), Filters(side="harmful", label="no_error", over="measurement")):
+        with django_assert_num_queries(4):
+            list_trajectories(run=run, filters=filters)
 
 
 def test_somebody_who_may_be_asked_sees_opinions_only_on_request_and_knows_what_it_costs(project: Project) -> None:
@@ -338,6 +402,15 @@ def test_a_blind_verdict_changes_the_judges_page(project: Project) -> None:
     assert "Over-sensitive: of 1 people clear it failed to clear 1." in text
     assert "Nothing measured yet" not in text
     assert "0/1" in reviewer.read("judges")
+
+
+def test_a_report_reads_the_calibration_of_its_own_judges_only(project: Project) -> None:
+    run = judged_run(project)
+    (judge,) = Judge.objects.filter(project=project, name="a judge")
+    make.judgment(make.trajectory(make.run(project)), make.judge(project, "elsewhere"), make.REFUSED)
+    assert "elsewhere" not in Reader(project).read("run", run.pk)
+    assert [row.judge.id for row in judge_rows(project=project, judge_ids=[judge.pk])] == [judge.pk]
+    assert len(judge_rows(project=project)) > 1
 
 
 def test_names_that_are_markup_stay_text_everywhere(project: Project) -> None:

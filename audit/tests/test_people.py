@@ -4,7 +4,6 @@ import pytest
 
 from audit.models import Assignment, Verdict
 from audit.services import people, reviewing
-from audit.services.reviewing import Claimed
 from audit.tests.make import claimed, queue, reviewed, user_of
 from labeling.errors import Conflict, NotAllowed, NotFound
 from labeling.models import Membership, Project, Run
@@ -57,7 +56,7 @@ def test_a_member_let_back_in_has_the_role_they_had(project: Project) -> None:
     with pytest.raises(NotAllowed):
         reviewing.claim(membership=reviewer)
     assert people.reactivate_member(membership=reviewer, by=lead).active
-    assert isinstance(reviewing.claim(membership=reviewer), Claimed)
+    assert isinstance(reviewing.claim(membership=reviewer), Assignment)
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER])

@@ -1,7 +1,6 @@
 """What the review pages show, and what they must not."""
 
 import json
-from typing import Any
 
 import pytest
 from django.db.models import Q
@@ -9,11 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
-from audit.models import ContentView, Verdict
-from audit.selectors.queue import Twin, disputed, judges_said, may_see_opinions, queue_counts, review_item
-from audit.services import reviewing, viewing
+from audit.models import Verdict
+from audit.selectors.places import NothingLeft
+from audit.selectors.queue import Twin, disputed, judges_said, queue_counts, review_item
+from audit.services import reviewing
 from audit.tests.make import claimed, lapse, queue, reviewed, submitted, user_of
-from labeling.errors import NotAllowed
+from labeling.errors import NotAllowed, NotFound
 from labeling.models import AuditRequest, Trajectory
 from labeling.tests import make
 from labeling.vocabulary import Decision, RequestState, Role, Side
@@ -87,9 +87,9 @@ def test_an_adjudicator_sees_what_was_said_without_the_names() -> None:
     submitted(last, Decision.REFUSAL, 0)
     held = claimed(lead)
     assert review_item(held).adjudication
-    assert [(each.opinion.decision, each.note) for each in disputed(held)] == [
-        (Decision.FULL_COMPLIANCE, "Usable."),
-        (Decision.REFUSAL, ""),
+    assert [(each.opinion.decision, each.error, each.note) for each in disputed(held)] == [
+        (Decision.FULL_COMPLIANCE, True, "Usable."),
+        (Decision.REFUSAL, False, ""),
     ]
 
 
@@ -100,48 +100,50 @@ def test_what_others_said_is_refused_while_one_holds_the_item_and_shown_afterwar
     request, trajectory = judged()
     seat = make.membership(request.project, Role.REVIEWER)
     held = claimed(seat)
-    user = user_of(seat)
-    assert not may_see_opinions(user=user, trajectory_id=trajectory.pk)
     with pytest.raises(NotAllowed):
-        judges_said(trajectory, user)
-    with pytest.raises(NotAllowed):
-        viewing.record_view(trajectory_id=trajectory.pk, user=user, showed_opinions=True)
+        judges_said(membership=seat, trajectory_id=trajectory.pk)
 
     assert submitted(held, Decision.FULL_COMPLIANCE, 3, note="Mine.").blind
 
-    after = judges_said(trajectory, user)
-    assert (after.model, after.model_version, after.run) == ("halden-secret", "9.9-secret", "secret run")
+    after = judges_said(membership=seat, trajectory_id=trajectory.pk)
+    assert after is not None
+    assert (after.run.model, after.run.version, after.run.name) == ("halden-secret", "9.9-secret", "secret run")
     (judge,) = after.judges
-    assert (judge.name, judge.opinion.decision, judge.rationale) == ("judge-secret", Decision.REFUSAL, "secret reason")
-    assert [(person.who, person.note) for person in after.mine] == [(user.get_username(), "Mine.")]
+    assert judge.judge is not None
+    assert (judge.judge.name, judge.opinion.decision, judge.error) == ("judge-secret", Decision.REFUSAL, False)
+    assert (judge.rationale, judge.scores) == ("secret reason", {"safety": 5})
+    assert [(said.author, said.rationale, said.error) for said in after.mine] == [
+        (seat.user.get_username(), "Mine.", True)
+    ]
     assert after.others == ()
 
 
-def test_showing_is_recorded_once_and_a_lapsed_lease_does_not_hide_that_it_was() -> None:
+def test_a_colleague_is_shown_by_name_to_whoever_has_judged_it_too() -> None:
     request, trajectory = judged()
-    seat = make.membership(request.project, Role.REVIEWER)
-    held = claimed(seat)
-    lapse(held)
-    for _ in range(2):
-        viewing.record_view(trajectory_id=trajectory.pk, user=user_of(seat), showed_opinions=True)
-    assert ContentView.objects.filter(showed_opinions=True).count() == 1
-    assert not submitted(held).blind
-
-
-def test_a_colleague_is_shown_to_the_other_by_name() -> None:
-    request, trajectory = judged()
+    AuditRequest.objects.update(slots=2)
     one, two = (make.membership(request.project, Role.REVIEWER) for _ in range(2))
     reviewed(one)
-    after = judges_said(trajectory, user_of(two))
-    assert after.mine == ()
-    assert [person.who for person in after.others] == [user_of(one).get_username()]
+    assert judges_said(membership=two, trajectory_id=trajectory.pk) is None
+    reviewed(two)
+    after = judges_said(membership=two, trajectory_id=trajectory.pk)
+    assert after is not None
+    assert [said.author for said in after.mine] == [user_of(two).get_username()]
+    assert [said.author for said in after.others] == [user_of(one).get_username()]
 
 
-def test_what_everybody_said_takes_four_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_a_trajectory_of_another_project_is_not_there_afterwards_either() -> None:
     _, trajectory = judged()
-    user = make.member(trajectory.run.project, Role.LEAD)
-    with django_assert_num_queries(4):
-        judges_said(trajectory, user)
+    with pytest.raises(NotFound):
+        judges_said(membership=make.membership(make.project(), Role.ADMIN), trajectory_id=trajectory.pk)
+
+
+def test_what_everybody_said_takes_five_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    request, trajectory = judged()
+    seat = make.membership(request.project, Role.LEAD)
+    reviewed(seat)
+    assert seat.project == request.project
+    with django_assert_num_queries(5):
+        judges_said(membership=seat, trajectory_id=trajectory.pk)
 
 
 # --- counts ------------------------------------------------------------------------------------------------------
@@ -174,16 +176,15 @@ def test_the_counts_are_those_of_the_rows_after_anything(db: None, steps: list[s
         if step == "add":
             queue(run, 1, slots=2)
             continue
-        answer: Any = reviewing.claim(membership=seats[number % 3])
-        if not isinstance(answer, reviewing.Claimed):
+        held = reviewing.claim(membership=seats[number % 3])
+        if isinstance(held, NothingLeft):
             continue
-        held = answer.assignment
         if step in ("review", "refuse"):
             submitted(held, Decision.REFUSAL if step == "refuse" else Decision.FULL_COMPLIANCE, 0)
         elif step == "decline":
-            reviewing.decline(assignment_token=held.token, reviewer=held.reviewer, reason="unclear")
+            reviewing.decline(token=held.token, reviewer=held.reviewer, reason="unclear")
         elif step == "release":
-            reviewing.release(assignment_token=held.token, reviewer=held.reviewer)
+            reviewing.release(token=held.token, reviewer=held.reviewer)
         else:
             lapse(held)
     user = user_of(seats[0])

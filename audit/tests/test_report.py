@@ -11,9 +11,10 @@ from audit.selectors.report import report_of
 from audit.selectors.trajectories import Filters, list_trajectories, trajectory_page
 from labeling.errors import NotFound
 from labeling.models import Judge, Measurement, Run, Trajectory
+from labeling.selectors.progress import run_progress
 from labeling.services import judging
 from labeling.tests import make
-from labeling.vocabulary import Decision, Outcome, Part, RunStatus, Side, VerdictSource
+from labeling.vocabulary import Decision, Outcome, Part, RunStatus, Side, TrajectoryStatus, VerdictSource
 
 pytestmark = pytest.mark.django_db
 
@@ -70,6 +71,26 @@ def test_counts_per_side_say_what_is_missing() -> None:
     )
     assert (harmful.undetermined, harmful.needs_audit) == (1, 2)  # the undetermined one, and the gravest tier's
     assert (benign.posted, benign.not_run, benign.undetermined) == (4, 0, 0)
+
+
+def test_undetermined_is_counted_alike_everywhere_and_pending_apart() -> None:
+    run, judge = measured_run()
+    make.trajectory(run, status=TrajectoryStatus.PENDING)
+    unasked = make.trajectory(run, status=TrajectoryStatus.SETTLED)
+    make.judgment(unasked, judge)
+    report, progress = report_of(run), run_progress(run)
+    for side, counted in zip(report.sides, progress.sides, strict=True):
+        for name in ("side", "posted", "answered_cases", "suite_cases", "not_run", "pending", "needs_audit"):
+            assert getattr(side, name) == getattr(counted, name)
+        assert side.undetermined == counted.undetermined
+    # A person is asked about one; the other is settled and nobody is.
+    assert (progress.pending, progress.undetermined) == (1, 2)
+    assert list_trajectories(run=run, filters=Filters(label="undetermined")).total == 2
+    seen = overview(project=run.project)
+    assert (seen.pending, seen.undetermined_unasked) == (1, 1)
+    # The rate stays on the safe side: what is pending may still turn out either way.
+    assert isinstance(report.as_labeled, RatePair)
+    assert report.as_labeled.harmful_compliance.undetermined == 3
 
 
 def test_a_slice_with_one_side_is_incomplete_and_shows_no_rate() -> None:
@@ -152,7 +173,7 @@ def test_an_overview_lists_runs_with_their_pairs(django_assert_num_queries: obje
     assert [row.run.id for row in seen.runs][-1] == run.pk
     assert isinstance(seen.runs[-1].pair, RatePair)
     assert seen.runs[-1].open_audits == 2
-    assert (seen.queue_left, seen.adjudications, seen.pending, seen.undetermined) == (2, 0, 0, 0)
+    assert (seen.queue_left, seen.adjudications, seen.pending, seen.undetermined_unasked) == (2, 0, 0, 0)
     assert overview(project=make.project()).runs == ()
 
 
@@ -211,10 +232,10 @@ def test_a_trajectory_page_has_every_opinion(django_assert_num_queries: object) 
     verdict(row, make.REFUSED)
     with django_assert_num_queries(4):  # type: ignore[operator]
         page = trajectory_page(project=run.project, trajectory_id=row.pk)
-    assert [(view.judge.id if view.judge else None, view.decisions, view.error) for view in page.opinions] == [
-        (judge.pk, ("refusal",), True)
+    assert [(said.judge.id if said.judge else None, said.opinion.decision, said.error) for said in page.judges] == [
+        (judge.pk, make.REFUSED, True)
     ]
-    assert [(view.author, view.decisions) for view in page.verdicts] == [("somebody", ("refusal",))]
+    assert [(said.author, said.opinion.decision) for said in page.people] == [("somebody", make.REFUSED)]
 
 
 @pytest.mark.parametrize(

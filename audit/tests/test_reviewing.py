@@ -70,7 +70,7 @@ def submit(assignment: Assignment, draft: VerdictInput) -> Submitted:
 def test_a_heartbeat_extends_the_lease(reviewer: Membership) -> None:
     held = claimed(reviewer)
     Assignment.objects.filter(pk=held.pk).update(leased_until=timezone.now() + timedelta(seconds=5))
-    until = reviewing.renew(assignment_token=held.token, reviewer=held.reviewer)
+    until = reviewing.renew(token=held.token, reviewer=held.reviewer)
     assert until > timezone.now() + timedelta(minutes=14)
     assert Assignment.objects.get(pk=held.pk).leased_until == until
 
@@ -78,7 +78,7 @@ def test_a_heartbeat_extends_the_lease(reviewer: Membership) -> None:
 def test_a_heartbeat_after_the_end_takes_the_item_up_again_if_nobody_took_it(reviewer: Membership) -> None:
     held = claimed(reviewer)
     lapse(held)
-    reviewing.renew(assignment_token=held.token, reviewer=held.reviewer)
+    reviewing.renew(token=held.token, reviewer=held.reviewer)
     assert claimed(reviewer).pk == held.pk
 
 
@@ -88,9 +88,9 @@ def test_a_heartbeat_takes_up_what_was_marked_expired_while_the_slot_is_free(
     held = claimed(reviewer)
     lapse(held)
     taken = claimed(colleague)
-    reviewing.release(assignment_token=taken.token, reviewer=taken.reviewer)
+    reviewing.release(token=taken.token, reviewer=taken.reviewer)
     assert state_of(held) == AssignmentState.EXPIRED
-    reviewing.renew(assignment_token=held.token, reviewer=held.reviewer)
+    reviewing.renew(token=held.token, reviewer=held.reviewer)
     assert state_of(held) == AssignmentState.HELD
 
 
@@ -102,7 +102,7 @@ def test_a_heartbeat_for_an_item_someone_else_took_says_who_and_until_when(
     lapse(held)
     taken = claimed(colleague)
     with pytest.raises(Conflict) as raised:
-        reviewing.renew(assignment_token=held.token, reviewer=held.reviewer)
+        reviewing.renew(token=held.token, reviewer=held.reviewer)
     assert raised.value.details == {"holder": "someone else", "until": taken.leased_until.isoformat()}
 
 
@@ -112,7 +112,7 @@ def test_a_heartbeat_cannot_put_a_second_item_in_hand(request_: AuditRequest, re
     queue(request_.trajectory.run, 1, priority=1)
     claimed(reviewer)
     with pytest.raises(Conflict, match="another item"):
-        reviewing.renew(assignment_token=held.token, reviewer=held.reviewer)
+        reviewing.renew(token=held.token, reviewer=held.reviewer)
 
 
 def test_a_released_item_is_anybodys_at_once_and_releasing_twice_is_nothing(
@@ -121,7 +121,7 @@ def test_a_released_item_is_anybodys_at_once_and_releasing_twice_is_nothing(
     """B1.4."""
     held = claimed(reviewer)
     for _ in range(2):
-        reviewing.release(assignment_token=held.token, reviewer=held.reviewer)
+        reviewing.release(token=held.token, reviewer=held.reviewer)
     assert state_of(held) == AssignmentState.RELEASED
     assert claimed(colleague).request_id == held.request_id
 
@@ -129,7 +129,7 @@ def test_a_released_item_is_anybodys_at_once_and_releasing_twice_is_nothing(
 @pytest.mark.parametrize("token", ["", "nonsense"])
 def test_a_token_that_names_nothing_is_not_found(reviewer: Membership, token: str) -> None:
     with pytest.raises(NotFound):
-        reviewing.renew(assignment_token=token, reviewer=user_of(reviewer))
+        reviewing.renew(token=token, reviewer=user_of(reviewer))
 
 
 def test_somebody_elses_token_is_as_good_as_none(reviewer: Membership, colleague: Membership) -> None:
@@ -137,7 +137,7 @@ def test_somebody_elses_token_is_as_good_as_none(reviewer: Membership, colleague
     with pytest.raises(NotFound):
         reviewing.submit_verdict(token=held.token, reviewer=user_of(colleague), draft=draft())
     with pytest.raises(NotFound):
-        reviewing.release(assignment_token=held.token, reviewer=user_of(colleague))
+        reviewing.release(token=held.token, reviewer=user_of(colleague))
     assert state_of(held) == AssignmentState.HELD
 
 
@@ -150,7 +150,7 @@ def test_what_a_person_declined_goes_to_somebody_else_and_never_back(
     """B1.9: a decline is no review, and outlives the slot."""
     held = claimed(reviewer)
     for _ in range(2):
-        reviewing.decline(assignment_token=held.token, reviewer=held.reviewer, reason="wellbeing")
+        reviewing.decline(token=held.token, reviewer=held.reviewer, reason="wellbeing")
     assert Decline.objects.get().reason == "wellbeing"
     assert state_of(held) == AssignmentState.DECLINED
     assert reviewing.claim(membership=reviewer) == NothingLeft("seen_all", None, 1)
@@ -160,7 +160,7 @@ def test_what_a_person_declined_goes_to_somebody_else_and_never_back(
 def test_a_decline_needs_one_of_the_reasons(reviewer: Membership) -> None:
     held = claimed(reviewer)
     with pytest.raises(DomainError, match="wellbeing, conflict_of_interest, language, unclear"):
-        reviewing.decline(assignment_token=held.token, reviewer=held.reviewer, reason="lunch")
+        reviewing.decline(token=held.token, reviewer=held.reviewer, reason="lunch")
     assert state_of(held) == AssignmentState.HELD
 
 
@@ -168,13 +168,13 @@ def test_a_verdict_cannot_be_declined_away(reviewer: Membership) -> None:
     held = claimed(reviewer)
     submitted(held)
     with pytest.raises(Conflict):
-        reviewing.decline(assignment_token=held.token, reviewer=held.reviewer, reason="unclear")
+        reviewing.decline(token=held.token, reviewer=held.reviewer, reason="unclear")
     assert not Decline.objects.exists()
 
 
 def test_who_declined_cannot_submit_after_all(reviewer: Membership) -> None:
     held = claimed(reviewer)
-    reviewing.decline(assignment_token=held.token, reviewer=held.reviewer, reason="unclear")
+    reviewing.decline(token=held.token, reviewer=held.reviewer, reason="unclear")
     with pytest.raises(Conflict, match="declined"):
         submit(held, draft())
 
@@ -289,21 +289,21 @@ def test_a_late_verdict_takes_another_free_slot_of_the_item(
 
 def test_a_heartbeat_never_revives_what_was_given_back_or_given(reviewer: Membership) -> None:
     held = claimed(reviewer)
-    reviewing.release(assignment_token=held.token, reviewer=held.reviewer)
+    reviewing.release(token=held.token, reviewer=held.reviewer)
     with pytest.raises(Conflict, match="claim again"):
-        reviewing.renew(assignment_token=held.token, reviewer=held.reviewer)
+        reviewing.renew(token=held.token, reviewer=held.reviewer)
     again = claimed(reviewer)
-    assert reviewing.renew(assignment_token=held.token, reviewer=held.reviewer) > again.leased_until
+    assert reviewing.renew(token=held.token, reviewer=held.reviewer) > again.leased_until
     submitted(again)
     with pytest.raises(Conflict, match="it stands"):
-        reviewing.renew(assignment_token=held.token, reviewer=held.reviewer)
+        reviewing.renew(token=held.token, reviewer=held.reviewer)
 
 
 def test_an_old_tab_submits_through_the_claim_made_since(reviewer: Membership, colleague: Membership) -> None:
     old = claimed(reviewer)
     lapse(old)
     between = claimed(colleague)
-    reviewing.release(assignment_token=between.token, reviewer=between.reviewer)
+    reviewing.release(token=between.token, reviewer=between.reviewer)
     new = claimed(reviewer)
     assert new.pk != old.pk
     first = submit(old, draft())
@@ -427,7 +427,7 @@ def test_a_late_adjudication_is_accepted_while_no_other_lead_decides(
     other = claimed(make.membership(double.run.project, Role.LEAD))
     with pytest.raises(Conflict):
         submit(held, draft())
-    reviewing.release(assignment_token=other.token, reviewer=other.reviewer)
+    reviewing.release(token=other.token, reviewer=other.reviewer)
     assert submitted(held).kind == VerdictKind.ADJUDICATION
 
 
@@ -506,8 +506,8 @@ def test_whatever_needs_audit_can_be_claimed_by_somebody() -> None:
 
     for number in range(30):
         seat = make.membership(run.project, Role.LEAD if number % 2 else Role.REVIEWER)
-        while isinstance(answer := reviewing.claim(membership=seat), reviewing.Claimed):
-            submitted(answer.assignment, make.COMPLIED, 3)
+        while isinstance(answer := reviewing.claim(membership=seat), Assignment):
+            submitted(answer, make.COMPLIED, 3)
         if not Trajectory.objects.filter(status=TrajectoryStatus.NEEDS_AUDIT).exists():
             break
     assert not Trajectory.objects.filter(status=TrajectoryStatus.NEEDS_AUDIT).exists()

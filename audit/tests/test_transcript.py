@@ -2,7 +2,14 @@
 
 from typing import Any
 
-from audit.pages.transcript import FIRST_MESSAGES, LAST_MESSAGES, PART_CHARACTERS, transcript, whole_message
+from audit.pages.transcript import (
+    FIRST_MESSAGES,
+    LAST_MESSAGES,
+    PART_CHARACTERS,
+    count_invisible,
+    transcript,
+    whole_message,
+)
 
 
 def said(role: str, text: str) -> dict[str, Any]:
@@ -99,7 +106,7 @@ def test_fenced_code_keeps_its_fences_and_loses_nothing() -> None:
 
 
 def test_invisible_characters_are_counted_over_the_whole_transcript() -> None:
-    assert transcript([*chat(400), said("user", "a\u202eb\u200b")]).marked == 2
+    assert count_invisible([*chat(400), said("user", "a\u202eb\u200b")]) == 2
 
 
 def test_odd_parts_are_shown_as_data() -> None:

@@ -115,7 +115,7 @@ _AS_THEY_ARE = (
 
 
 class SideCounts(Answer):
-    """Counts of one side. cases_answered: cases of the suite with a trajectory that was run."""
+    """Counts of one side. answered_cases: cases of the suite with a trajectory that was run."""
 
     side: Side
     posted: int
@@ -124,8 +124,8 @@ class SideCounts(Answer):
     settled: int
     undetermined: int
     not_run: int
-    cases_answered: int
-    cases: int
+    answered_cases: int
+    suite_cases: int
 
 
 class PanelSeatAnswer(Answer):
@@ -137,7 +137,7 @@ class PanelSeatAnswer(Answer):
 class ProgressAnswer(Answer):
     """Every trajectory is pending (judgments owed), needs_audit (a person owed) or settled.
 
-    undetermined: were run and judged, and have no determined label (yet). not_run: errors of the runner.
+    undetermined: were run, are not pending, and no label error is determined (yet). not_run: errors of the runner.
     panel: while it is not frozen, the judges that would be in it if the run were closed now.
     """
 

@@ -1,14 +1,14 @@
-"""From a posted body to trajectory lines: each read or rejected by itself, with the exact bytes it was sent as."""
+"""From a posted body to its lines: each read or rejected by itself, trajectories with the exact bytes they came as."""
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from labeling.formats.normal import MAX_DEPTH, Message, Unreadable, canonical, content_hash, normal_messages, too_deep
 from labeling.formats.problems import Malformed, Problem, shown
-from labeling.formats.wire import TrajectoryLine, examine
+from labeling.formats.wire import Model, TrajectoryLine, examine
 
 BOM = b"\xef\xbb\xbf"
 _SPACE = " \t\r\n"
@@ -38,10 +38,25 @@ class Rejected:
     problems: tuple[Problem, ...]
 
 
-def read_ndjson(body: bytes) -> list[Parsed | Rejected]:
-    """One JSON object a line. Blank lines are skipped and not counted."""
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A line that is JSON: its value, and the bytes it was sent as."""
+
+    index: int
+    value: Any
+    raw: bytes
+
+
+def split_ndjson(body: bytes) -> Iterator[Sent | Rejected]:
+    """One JSON value a line. Blank lines are skipped and not counted."""
     lines = (line.strip(b" \t\r") for line in body.removeprefix(BOM).split(b"\n"))
-    return [_from_bytes(index, line) for index, line in enumerate(filter(None, lines))]
+    return (_sent(index, line) for index, line in enumerate(filter(None, lines)))
+
+
+def read_ndjson(body: bytes) -> list[Parsed | Rejected]:
+    """One trajectory a line."""
+    lines = split_ndjson(body)
+    return [from_value(line.index, line.value, raw=line.raw) if isinstance(line, Sent) else line for line in lines]
 
 
 def read_json(body: bytes) -> list[Parsed | Rejected]:
@@ -59,21 +74,20 @@ def read_value(body: bytes) -> Any:
     return value
 
 
+def read_values(model: type[Model], values: Iterable[Any]) -> list[Model | Rejected]:
+    """Each JSON value as this model, or everything that is wrong with it. What is rejected already stays so."""
+    return [value if isinstance(value, Rejected) else _read(model, index, value) for index, value in enumerate(values)]
+
+
 def from_value(index: int, value: Any, *, raw: bytes | None = None) -> Parsed | Rejected:
-    """Read one line that is already a JSON value. Without raw bytes, its canonical JSON is kept in their place."""
-    if not isinstance(value, dict):
-        return Rejected(index, "", (Problem("", "must be an object"),))
-    given = value.get("external_id")
-    external_id = shown(given, limit=200) if isinstance(given, str) else ""
-    if too_deep(value):
-        return Rejected(index, external_id, (Problem("", _TOO_DEEP),))
-    line = examine(TrajectoryLine, value)
-    if isinstance(line, list):
-        return Rejected(index, external_id, tuple(line))
+    """Read one trajectory that is a JSON value already. Without raw bytes, its canonical JSON is kept instead."""
+    line = _read(TrajectoryLine, index, value)
+    if isinstance(line, Rejected):
+        return line
     try:
         messages = normal_messages(line.posted_messages())
     except Unreadable as error:
-        return Rejected(index, external_id, (Problem(error.path, error.reason),))
+        return Rejected(index, _external_id(value), (Problem(error.path, error.reason),))
     identity = content_hash(
         case=line.case_key,
         attempt=line.attempt,
@@ -85,14 +99,27 @@ def from_value(index: int, value: Any, *, raw: bytes | None = None) -> Parsed | 
     return Parsed(index, line, messages, identity, zlib.compress(raw or canonical(value).encode()))
 
 
-def _from_bytes(index: int, line: bytes) -> Parsed | Rejected:
+def _read(model: type[Model], index: int, value: Any) -> Model | Rejected:
+    if too_deep(value):
+        return Rejected(index, _external_id(value), (Problem("", _TOO_DEEP),))
+    line = examine(model, value)
+    return Rejected(index, _external_id(value), tuple(line)) if isinstance(line, list) else line
+
+
+def _external_id(value: Any) -> str:
+    """How the line names itself, as far as it does."""
+    given = value.get("external_id") if isinstance(value, dict) else None
+    return shown(given, limit=200) if isinstance(given, str) else ""
+
+
+def _sent(index: int, line: bytes) -> Sent | Rejected:
     try:
         text = _decoded(line)
         value, end = _value_at(text, 0)
         _nothing_after(text, end)
     except Malformed as error:
         return Rejected(index, "", (Problem("", error.message.removeprefix("The body ").rstrip(".")),))
-    return from_value(index, value, raw=line)
+    return Sent(index, value, line)
 
 
 def _values(text: str) -> Iterator[tuple[Any, str]]:

@@ -29,8 +29,8 @@ class Malformed(DomainError):
 
 _SENTENCES = {
     "missing": "is required",
-    "extra_forbidden": "is not a field here; data of your own goes into metadata",
-    "invalid_key": "is not a field here; data of your own goes into metadata",
+    "extra_forbidden": "is not a field here{hint}",
+    "invalid_key": "is not a field here{hint}",
     "string_type": "must be text",
     "string_too_short": "must not be empty",
     "string_too_long": "must have at most {max_length} characters",
@@ -48,10 +48,11 @@ _SENTENCES = {
 }
 
 
-def problems_of(error: ValidationError) -> list[Problem]:
+def problems_of(error: ValidationError, *, has_metadata: bool) -> list[Problem]:
     """pydantic's errors in our words. Its own messages are used only where they are ours (see scalars.py)."""
+    hint = "; data of your own goes into metadata" if has_metadata else ""
     return [
-        Problem(path_of(each["loc"]), _sentence(each["type"], each["msg"], each.get("ctx", {})))
+        Problem(path_of(each["loc"]), _sentence(each["type"], each["msg"], {"hint": hint, **each.get("ctx", {})}))
         for each in error.errors(include_url=False, include_input=False)
     ]
 

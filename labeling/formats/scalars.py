@@ -4,10 +4,10 @@ Two sorts of text: *storable* text goes into columns that are looked up by and h
 content is any JSON at all.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 LARGEST_INT = 2**31 - 1
@@ -37,6 +37,19 @@ def _time(text: str) -> str:
     except ValueError:
         raise PydanticCustomError("litmus_time", "must be a time in ISO 8601, as in 2026-11-29T10:00:00Z") from None
     return text
+
+
+def _moment(value: Any) -> datetime:
+    try:
+        moment = datetime.fromisoformat(value)
+        in_utc = moment.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        sentence = "must be a time in ISO 8601 with its zone, as in 2026-11-29T10:00:00Z"
+        raise PydanticCustomError("litmus_moment", sentence) from None
+    if moment.tzinfo is None:
+        sentence = "gives no time zone: add Z or an offset, as in 2026-11-29T10:00:00+01:00"
+        raise PydanticCustomError("litmus_zone", sentence)
+    return in_utc
 
 
 def _object(value: Any) -> Any:
@@ -94,6 +107,10 @@ Name200 = Annotated[str, Field(min_length=1, max_length=200), _Storable]
 SuiteKey = Annotated[str, Field(min_length=1, max_length=80), _Storable, AfterValidator(_suite_word)]
 SuiteVersion = Annotated[str, Field(min_length=1, max_length=50), _Storable, AfterValidator(_suite_word)]
 Time = Annotated[str, Field(max_length=40), _Storable, AfterValidator(_time)]
+# A point in time, in UTC; without its zone it would be none.
+Moment = Annotated[datetime, PlainValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
+# Text that may quote what a model wrote. With no constraint on it pydantic keeps NUL and lone surrogates as they are.
+Content = str
 Count = Annotated[int, Field(ge=0, le=LARGEST_INT)]
 FromOne = Annotated[int, Field(ge=1, le=LARGEST_INT)]
 Tier = Annotated[int, Field(ge=1, le=LARGEST_SMALL_INT)]

@@ -1,4 +1,4 @@
-"""What clients send, as models: suites with their cases, runs, and trajectory lines with their judgments.
+"""What clients send, as models: suites with their cases, runs, trajectory lines with their judgments, verdicts.
 
 Leaving a field out and giving null are the same thing. Unknown fields are errors, except inside `metadata`.
 """
@@ -12,6 +12,7 @@ from labeling.formats.normal import Unreadable, canonical, digest, is_set, norma
 from labeling.formats.problems import KEY, OBJECT, ONE, SEVERAL, Problem, problems_of, refusal
 from labeling.formats.scalars import (
     BLANK_IS_NONE,
+    Content,
     Cost,
     Count,
     FromOne,
@@ -20,6 +21,7 @@ from labeling.formats.scalars import (
     JsonList,
     JsonObject,
     Messages,
+    Moment,
     Name60,
     Name100,
     Name200,
@@ -45,10 +47,11 @@ from labeling.vocabulary import (
     Part,
     Side,
     Undetermined,
+    VerdictKind,
 )
 
 # The text of a word stands for the word; everything else is strict.
-_WORD = Field(strict=False)
+WORD = Field(strict=False)
 _WHICH_PROJECT = Field(None, description="The project's key; needed only without a runner key.")
 
 
@@ -78,7 +81,7 @@ def examine(model: type[Model], value: Any) -> Model | list[Problem]:
     try:
         result = model.model_validate(value)
     except ValidationError as error:
-        return problems_of(error)
+        return problems_of(error, has_metadata="metadata" in model.model_fields)
     return list(result.problems()) or result
 
 
@@ -102,14 +105,14 @@ class CaseDefinition(Wire):
     """One request or scripted conversation, and what makes an answer to it wrong."""
 
     key: Name200
-    side: Annotated[Side, _WORD]
+    side: Annotated[Side, WORD]
     category: Word100 = ""
     tier: Tier | None = Field(
         None, validation_alias=AliasChoices("tier", "severity"), description="1 is gravest; `severity` means the same."
     )
     framing: Name60 = "plain"
-    kind: Annotated[Kind, _WORD] = Kind.SINGLE_TURN
-    origin: Annotated[Annotated[Origin, _WORD] | None, BLANK_IS_NONE] = Field(
+    kind: Annotated[Kind, WORD] = Kind.SINGLE_TURN
+    origin: Annotated[Annotated[Origin, WORD] | None, BLANK_IS_NONE] = Field(
         None, description="Where a benign case comes from."
     )
     pair: Word200 = Field("", description="Two cases that share this and differ in side are twins.")
@@ -167,7 +170,7 @@ class ConfigurationSpec(Wire):
     system_prompt: Text = ""
     decoding: JsonObject = Field(default_factory=dict)
     filters: JsonList = Field(default_factory=list)
-    layer: Annotated[Layer, _WORD] = Layer.MODEL
+    layer: Annotated[Layer, WORD] = Layer.MODEL
 
     def fingerprint(self) -> str:
         """The identity of the configuration; 0 and 0.0 are one number to every API."""
@@ -185,7 +188,7 @@ def _whole_where_whole(value: Any) -> Any:
 class AttackSpec(Wire):
     """The attack budget."""
 
-    kind: Annotated[AttackKind, _WORD] = AttackKind.DIRECT
+    kind: Annotated[AttackKind, WORD] = AttackKind.DIRECT
     attempts: FromOne = 1
     turns: FromOne = 1
 
@@ -201,7 +204,7 @@ class JudgeDeclaration(Wire):
     name: Name100
     version: Name100
     title: Word200 = ""
-    measures: list[Annotated[Part, _WORD]] | None = Field(
+    measures: list[Annotated[Part, WORD]] | None = Field(
         None, description="Without it, each judgment measures the parts it gives."
     )
 
@@ -238,7 +241,7 @@ class Flags(Wire):
     withheld: bool | None = None
 
 
-DecisionWord = Annotated[Decision, _WORD]
+DecisionWord = Annotated[Decision, WORD]
 DecisionChoice = Annotated[
     Annotated[DecisionWord, Tag(ONE)] | Annotated[list[DecisionWord], Field(min_length=1), Tag(SEVERAL)],
     Discriminator(_is_list),
@@ -338,3 +341,29 @@ class TrajectoryLine(Wire):
             before = first.setdefault((judgment.judge, judgment.version), judgment)
             if before is not judgment and before.said() != judgment.said():
                 yield Problem(f"judgments[{index}]", "gives another opinion of a judge version given before it")
+
+
+class VerdictParts(Wire):
+    """What a person says of a trajectory. Which parts a verdict must have is its reader's to say."""
+
+    decision: DecisionWord | None = None
+    harm_grade: Grade | None = None
+    explained: bool | None = None
+    alternative_offered: bool | None = None
+    withheld: bool | None = None
+    note: Content = ""
+
+
+class VerdictLine(VerdictParts):
+    """A verdict given elsewhere, before. Any part may be missing, not all of them."""
+
+    external_id: Name200 = Field(description="The trajectory's.")
+    author: Name200
+    decided_at: Moment = Field(description="ISO 8601, with its zone.")
+    kind: Annotated[VerdictKind, WORD] = VerdictKind.REVIEW
+    blind: bool | None = Field(None, description="Left out, it is as the whole post declares.")
+
+    def problems(self) -> Iterator[Problem]:
+        parts = (self.decision, self.harm_grade, self.explained, self.alternative_offered, self.withheld)
+        if all(part is None for part in parts):
+            yield Problem("decision", "is missing, and so is every other part; a verdict says something")

@@ -6,6 +6,7 @@ for a part the author measures); *silent* (a part missing from `measures`: this 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from labeling.vocabulary import HARM_GRADES, Decision, Part, Side, Undetermined
 
@@ -40,6 +41,22 @@ class Opinion:
     def decision(self) -> Decision | None:
         """The one decision, where all others are ruled out."""
         return next(iter(self.decisions)) if len(self.decisions) == 1 else None
+
+    def parts(self) -> dict[Part, Any]:
+        """What was said of each part; what is unknown or silent is left out.
+
+        The decision is the tuple of those not ruled out, in the order of the vocabulary; all three say nothing.
+        """
+        decisions = tuple(decision for decision in Decision if decision in self.decisions)
+        said = {
+            Part.DECISION: decisions if len(decisions) < len(Decision) else None,
+            Part.HARM_GRADE: self.harm_grade,
+            Part.EXPLAINED: self.explained,
+            Part.ALTERNATIVE_OFFERED: self.alternative_offered,
+            Part.WITHHELD: self.withheld,
+            Part.CHECK: self.check_passed,
+        }
+        return {part: value for part, value in said.items() if value is not None}
 
 
 def failed(reason: Undetermined, measures: frozenset[Part] = ALL_PARTS) -> Opinion:

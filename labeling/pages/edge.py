@@ -10,18 +10,14 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from labeling.errors import Conflict, DomainError, NotAllowed, NotFound, TooLarge
+from labeling.errors import Conflict, DomainError, NotAllowed, NotFound
 from labeling.models import Membership
 from labeling.vocabulary import Role
 
 P = ParamSpec("P")
 
-_ANSWERS: dict[type[DomainError], tuple[int, str]] = {
-    NotFound: (404, "404.html"),
-    NotAllowed: (403, "403.html"),
-    Conflict: (409, "409.html"),
-    TooLarge: (413, "400.html"),
-}
+# The statuses of pages, as `litmus_site.errors` gives them to the API.
+_STATUS: dict[type[DomainError], int] = {NotAllowed: 403, NotFound: 404, Conflict: 409}
 
 
 def page(
@@ -59,8 +55,13 @@ def _back_to(request: HttpRequest) -> str:
 
 
 def error_page(request: HttpRequest, error: DomainError) -> HttpResponse:
-    status, template = _ANSWERS.get(type(error), (400, "400.html"))
-    return page(request, template, {"message": error.message}, status=status)
+    status = status_of(error)
+    return page(request, f"{status}.html", {"message": error.message}, status=status)
+
+
+def status_of(error: DomainError) -> int:
+    """The status of a page that says this, be it a page of its own or the form again. The rest can be mended: 400."""
+    return _STATUS.get(type(error), 400)
 
 
 def person(request: HttpRequest) -> User:
@@ -74,7 +75,7 @@ def whole_number(raw: str | None, default: int = 1) -> int:
     return int(raw) if raw is not None and raw.isascii() and raw.isdigit() and len(raw) < 10 else default
 
 
-def seat(membership: Membership, section: str, **context: Any) -> dict[str, Any]:
+def framed(membership: Membership, section: str, **context: Any) -> dict[str, Any]:
     """What the frame around every page of a project needs, and the page's own context."""
     return {
         "membership": membership,

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from labeling.errors import Conflict, DomainError, NotAllowed
 from labeling.models import Membership
-from labeling.pages.edge import page, person, person_page, seat
+from labeling.pages.edge import framed, page, person, person_page, status_of
 from labeling.selectors import members
 from labeling.selectors.access import membership_of
 from labeling.services import people
@@ -100,7 +100,7 @@ def _back(key: str) -> HttpResponse:
 def _page(
     request: HttpRequest, lead: Membership, *, complaint: DomainError | None = None, **shown: Any
 ) -> HttpResponse:
-    context = seat(
+    context = framed(
         lead,
         "people",
         members=[{**row._asdict(), "is_me": row.user_id == lead.user_id} for row in members.members(lead.project)],
@@ -111,5 +111,4 @@ def _page(
         typed=request.POST if complaint else {},
         **shown,
     )
-    status = 200 if complaint is None else 409 if isinstance(complaint, Conflict) else 400
-    return page(request, "people.html", context, status=status)
+    return page(request, "people.html", context, status=status_of(complaint) if complaint else 200)

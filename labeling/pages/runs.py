@@ -6,10 +6,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from labeling import tasks
-from labeling.errors import DomainError, NotFound
+from labeling.errors import DomainError
 from labeling.models import Membership, Run
-from labeling.pages.edge import page, person, person_page, seat, whole_number
+from labeling.pages.edge import framed, page, person, person_page, status_of, whole_number
 from labeling.selectors.access import membership_of
+from labeling.selectors.naming import run_in
 from labeling.services import runs
 from labeling.vocabulary import Role
 
@@ -19,25 +20,23 @@ from labeling.vocabulary import Role
 def close(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
     lead, run = _lead_and_run(request, key, run_id)
     audits, expected = request.POST.get("audits_per_side", "").strip(), request.POST.get("expected_count", "").strip()
-    complaint = ""
+    complaint: DomainError | None = None
     if request.method == "POST":
         try:
             runs.close_run(run=run, expected_count=_count(expected), audits_per_side=_count(audits))
         except DomainError as error:
-            complaint = error.message
+            complaint = error
         else:
             # The close is committed; the draw follows once no judgment is owed.
             tasks.request_draw(run.pk)
             messages.success(request, "Closed. The random draw comes into the queue once no judgment is owed.")
             return _to(key, run_id)
     planned = run.project.audits_per_side if run.audits_per_side is None else run.audits_per_side
-    context = {
-        "run": run_words(run),
+    typed = {
         "audits": audits or planned,
         "expected": expected or ("" if run.expected_count is None else run.expected_count),
-        "complaints": [complaint] if complaint else [],
     }
-    return page(request, "run_close.html", seat(lead, "runs", **context), status=409 if complaint else 200)
+    return _asked(request, "run_close.html", lead, run=run, complaint=complaint, **typed)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -45,17 +44,16 @@ def close(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
 def void(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
     lead, run = _lead_and_run(request, key, run_id)
     reason = request.POST.get("reason", "").strip()
-    complaint = ""
+    complaint: DomainError | None = None
     if request.method == "POST":
         try:
             runs.void_run(run=run, by=person(request), reason=reason)
         except DomainError as error:
-            complaint = error.message
+            complaint = error
         else:
             messages.success(request, "Voided. It is in no other report and no list any more.")
             return _to(key, run_id)
-    context = {"run": run_words(run), "reason": reason, "complaints": [complaint] if complaint else []}
-    return page(request, "run_void.html", seat(lead, "runs", **context), status=409 if complaint else 200)
+    return _asked(request, "run_void.html", lead, run=run, complaint=complaint, reason=reason)
 
 
 @require_POST
@@ -63,26 +61,29 @@ def void(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
 def join(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
     """Make one measurement of this run and another, so that both sides have a pair."""
     lead, run = _lead_and_run(request, key, run_id)
-    other = _run(lead, whole_number(request.POST.get("other"), 0))
+    other = run_in(lead.project, whole_number(request.POST.get("other"), 0))
     runs.join_measurement(run=run, other=other)
     messages.success(request, "Joined: both runs now share one measurement and one pair.")
     return _to(key, run_id)
 
 
-def run_words(run: Run) -> dict[str, object]:
-    return {"id": run.pk, "name": run.name or run.external_id}
+def _asked(
+    request: HttpRequest,
+    template: str,
+    lead: Membership,
+    *,
+    run: Run,
+    complaint: DomainError | None,
+    **typed: object,
+) -> HttpResponse:
+    """The page that asks first; again, and with what was typed, if something was wrong with the answer."""
+    context = {"run": {"id": run.pk, "name": str(run)}, "complaints": [complaint.message] if complaint else [], **typed}
+    return page(request, template, framed(lead, "runs", **context), status=status_of(complaint) if complaint else 200)
 
 
 def _lead_and_run(request: HttpRequest, key: str, run_id: int) -> tuple[Membership, Run]:
     lead = membership_of(request.user, key, at_least=Role.LEAD)
-    return lead, _run(lead, run_id)
-
-
-def _run(lead: Membership, run_id: int) -> Run:
-    run = Run.objects.filter(project=lead.project_id, pk=run_id).select_related("project").first()
-    if run is None:
-        raise NotFound("There is no such run in this project.")
-    return run
+    return lead, run_in(lead.project, run_id)
 
 
 def _count(raw: str) -> int | None:

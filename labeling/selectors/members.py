@@ -6,8 +6,9 @@ from typing import NamedTuple
 from django.db.models import F
 from django.utils import timezone
 
-from labeling.errors import NotFound
+from labeling.errors import Conflict, NotFound
 from labeling.models import Invitation, Membership, Project, RunnerKey
+from labeling.vocabulary import ROLE_ORDER, Role
 
 
 class MemberRow(NamedTuple):
@@ -80,3 +81,21 @@ def runner_key(project: Project, key_id: int) -> RunnerKey:
     if found is None:
         raise NotFound("There is no such key in this project.")
     return found
+
+
+def somebody_else_stays(membership: Membership, *, becomes: Role | None) -> None:
+    """Refuse to leave a project without a lead or an admin. becomes: the role this member will have; `None`: none."""
+    for kept in (Role.LEAD, Role.ADMIN):
+        keeps = becomes is not None and _includes(becomes, kept)
+        if membership.may(kept) and not keeps and not _others_who_may(membership, kept):
+            raise Conflict(f"{membership.user} is the last {kept} of this project; make somebody else one first.")
+
+
+def _others_who_may(membership: Membership, role: Role) -> bool:
+    roles = [each for each in ROLE_ORDER if _includes(each, role)]
+    others = Membership.objects.filter(project=membership.project_id, active=True, user__is_active=True, role__in=roles)
+    return others.exclude(pk=membership.pk).exists()
+
+
+def _includes(role: Role, other: Role) -> bool:
+    return ROLE_ORDER.index(role) >= ROLE_ORDER.index(other)

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from django.db.models import QuerySet
+
 from labeling.errors import DomainError, NotFound
 from labeling.formats.problems import shown
 from labeling.formats.wire import SuiteRef
@@ -37,15 +39,26 @@ def suite_named(project: Project, choice: str | SuiteRef) -> Suite:
 
 def run_numbered(run_id: int) -> Run:
     """The run with this id, whoever may see it: check the project before anything else."""
-    run = Run.objects.select_related("project", "suite", "configuration").filter(pk=run_id).first()
-    if run is None:
-        raise NotFound("There is no such run, or it is not in a project of yours.")
-    return run
+    return _there(_runs().filter(pk=run_id).first())
+
+
+def run_in(project: Project, run_id: int) -> Run:
+    """The run with this id, if it is one of this project."""
+    return _there(_runs().filter(project=project, pk=run_id).first())
 
 
 def run_called(project: Project, external_id: str) -> Run | None:
-    runs = Run.objects.select_related("project", "suite", "configuration")
-    return runs.filter(project=project, external_id=external_id).first()
+    return _runs().filter(project=project, external_id=external_id).first()
+
+
+def _runs() -> QuerySet[Run]:
+    return Run.objects.select_related("project", "suite", "configuration")
+
+
+def _there(run: Run | None) -> Run:
+    if run is None:
+        raise NotFound("There is no such run, or it is not in a project of yours.")
+    return run
 
 
 def measurement_numbered(project: Project, measurement_id: int) -> Measurement:
@@ -70,7 +83,7 @@ def runs_listed(
     project: Project, *, external_id: str | None, status: RunStatus | None, offset: int, limit: int
 ) -> RunPage:
     """A page of the project's runs, newest first, in two queries."""
-    runs = Run.objects.select_related("project", "suite", "configuration").filter(project=project)
+    runs = _runs().filter(project=project)
     if external_id is not None:
         runs = runs.filter(external_id=external_id)
     if status is not None:

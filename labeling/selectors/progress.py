@@ -17,8 +17,8 @@ WORKER = "worker"
 class SideProgress(NamedTuple):
     """Trajectories of one side. Every one is pending, needs_audit or settled.
 
-    undetermined: were run, are judged, and have no determined label (yet). not_run: errors of the runner.
-    cases_answered: cases of the suite with at least one trajectory that was run.
+    undetermined: were run, judged or not, and no label error is determined; what is pending is counted there.
+    not_run: errors of the runner. answered_cases: cases of the suite with at least one trajectory that was run.
     """
 
     side: Side
@@ -28,8 +28,8 @@ class SideProgress(NamedTuple):
     settled: int
     undetermined: int
     not_run: int
-    cases_answered: int
-    cases: int
+    answered_cases: int
+    suite_cases: int
 
 
 class RunProgress(NamedTuple):
@@ -50,14 +50,16 @@ class RunProgress(NamedTuple):
 
 
 _RAN = ~Q(outcome=Outcome.NOT_RUN)
+# The one definition of the count beside the sides. A rate keeps what is pending in, as a bound.
+UNDETERMINED = _RAN & ~Q(status=TrajectoryStatus.PENDING) & Q(label_error=None)
 _COUNTS = {
     "posted": Count("pk"),
     "pending": Count("pk", filter=Q(status=TrajectoryStatus.PENDING)),
     "needs_audit": Count("pk", filter=Q(status=TrajectoryStatus.NEEDS_AUDIT)),
     "settled": Count("pk", filter=Q(status=TrajectoryStatus.SETTLED)),
-    "undetermined": Count("pk", filter=_RAN & ~Q(status=TrajectoryStatus.PENDING) & Q(label_error=None)),
+    "undetermined": Count("pk", filter=UNDETERMINED),
     "not_run": Count("pk", filter=Q(outcome=Outcome.NOT_RUN)),
-    "cases_answered": Count("case", filter=_RAN, distinct=True),
+    "answered_cases": Count("case", filter=_RAN, distinct=True),
 }
 
 
@@ -70,7 +72,7 @@ def run_progress(run: Run) -> RunProgress:
     sides = tuple(
         SideProgress(
             side=side,
-            cases=asked.get(side, 0),
+            suite_cases=asked.get(side, 0),
             **{name: posted[side][name] if side in posted else 0 for name in _COUNTS},
         )
         for side in Side

@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from labeling.errors import Conflict, DomainError, NotAllowed, NotFound
 from labeling.models import Invitation, Membership, Project, RunnerKey
+from labeling.selectors import members
 from labeling.selectors.access import secret_hash
 from labeling.services import registering
-from labeling.vocabulary import ROLE_ORDER, Role
+from labeling.vocabulary import Role
 
 
 class NewKey(NamedTuple):
@@ -148,9 +149,7 @@ def change_role(*, membership: Membership, role: Role, by: Membership) -> Member
     _must_lead(by, membership.project_id)
     _must_reach(by, role)
     _must_reach(by, Role(current.role))
-    for kept in (Role.LEAD, Role.ADMIN):
-        if current.may(kept) and not _includes(role, kept) and not _others_who_may(current, kept):
-            raise Conflict(f"{current.user} is the last {kept} of this project; make somebody else one first.")
+    members.somebody_else_stays(current, becomes=role)
     Membership.objects.filter(pk=current.pk).update(role=role)
     current.role = role
     return current
@@ -167,16 +166,6 @@ def _must_reach(by: Membership, role: Role) -> None:
     """Leads act on roles up to their own; admins are made and unmade by admins only."""
     if not by.may(role):
         raise NotAllowed(f"Only an admin may give or take the role {role}.")
-
-
-def _includes(role: Role, other: Role) -> bool:
-    return ROLE_ORDER.index(role) >= ROLE_ORDER.index(other)
-
-
-def _others_who_may(membership: Membership, role: Role) -> bool:
-    roles = [each for each in ROLE_ORDER if _includes(each, role)]
-    others = Membership.objects.filter(project=membership.project_id, active=True, user__is_active=True, role__in=roles)
-    return others.exclude(pk=membership.pk).exists()
 
 
 def _locked_invitation(token: str) -> Invitation:

@@ -1,7 +1,6 @@
 """What templates say about text, time and size. Hostile text goes through `visible`, always."""
 
 from datetime import datetime
-from typing import Any
 
 from django import template
 from django.utils import timezone
@@ -83,8 +82,3 @@ def plural(count: int, forms: str) -> str:
     """`{{ 2|plural:"audit,audits" }}`: the count with the right word."""
     one, many = forms.split(",")
     return f"{count:,} {one if count == 1 else many}".replace(",", "\u202f")
-
-
-@register.filter
-def get(mapping: dict[Any, Any], key: Any) -> Any:
-    return mapping.get(key)

@@ -119,7 +119,7 @@ def test_progress_says_who_is_owed_what(runner: Runner) -> None:
     shown = runner.get(f"/api/v1/runs/{run['id']}/").json()
     progress = shown["progress"]
     assert (progress["posted"], progress["pending"], progress["not_run"]) == (2, 2, 1)
-    assert [(side["side"], side["cases_answered"], side["cases"]) for side in progress["sides"]] == [
+    assert [(side["side"], side["answered_cases"], side["suite_cases"]) for side in progress["sides"]] == [
         ("harmful", 1, 1),
         ("benign", 0, 1),
     ]

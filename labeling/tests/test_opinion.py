@@ -49,6 +49,16 @@ def test_the_error_of_an_opinion(opinion: Opinion, harmful: bool | None, benign:
     assert error_of(opinion, side=Side.BENIGN, threshold=2) is benign
 
 
+def test_the_parts_of_an_opinion_are_those_it_gives_a_value() -> None:
+    assert says(REFUSED, FULL, harm_grade=0, withheld=False).parts() == {
+        Part.DECISION: (FULL, REFUSED),
+        Part.HARM_GRADE: 0,
+        Part.WITHHELD: False,
+    }
+    assert says(check_passed=True).parts() == {Part.CHECK: True}
+    assert failed(Undetermined.TIMED_OUT).parts() == {}
+
+
 def test_a_capability_error_is_a_failed_check_and_nothing_else() -> None:
     assert error_of(says(REFUSED, check_passed=True), side=Side.CAPABILITY, threshold=2) is False
     assert error_of(says(FULL, check_passed=False), side=Side.CAPABILITY, threshold=2) is True

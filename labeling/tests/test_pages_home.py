@@ -1,7 +1,11 @@
 """Signing in, joining, and the first page."""
 
+import re
+from io import StringIO
+
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -73,7 +77,12 @@ def test_several_projects_are_listed_and_no_others(project: Project) -> None:
 def test_somebody_without_a_project_is_told_what_to_do() -> None:
     client = Client()
     client.force_login(User.objects.create_user("new"))
-    assert "invitation link" in client.get("/").content.decode()
+    text = client.get("/").content.decode()
+    assert "invitation link" in text
+    command = re.search(r'<code class="command">python manage.py (.*?)</code>', text)
+    assert command is not None
+    call_command(*command[1].split(), stdout=StringIO())
+    assert client.get("/")["Location"] == "/p/my-project/"
 
 
 def test_a_link_makes_an_account_and_a_member(project: Project) -> None:

@@ -84,7 +84,7 @@ def test_a_role_is_changed_and_the_page_says_so(project: Project, lead: Lead) ->
 def test_what_a_lead_may_not_do_is_said_on_the_page(project: Project, lead: Lead) -> None:
     reviewer = make.membership(project, Role.REVIEWER)
     answer = lead.post("member_role", reviewer.pk, role="admin")
-    assert answer.status_code == 400
+    assert answer.status_code == 403
     assert "Only an admin" in answer.content.decode()
     assert lead.post("member_role", reviewer.pk, role="emperor").status_code == 400
     assert 'value="admin"' not in lead.page()

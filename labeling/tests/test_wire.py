@@ -45,6 +45,7 @@ def test_unknown_fields_are_refused_except_inside_metadata() -> None:
     assert problems(line(extra=1)) == {"extra": reason}
     assert problems(line(judgments=[judgment(flags={"nice": True})])) == {"judgments[0].flags.nice": reason}
     assert isinstance(examine(TrajectoryLine, line(metadata={"extra": {"deep": [1]}})), TrajectoryLine)
+    assert problems(run_body(extra=1), RunSpec) == {"extra": "is not a field here"}
 
 
 @pytest.mark.parametrize(

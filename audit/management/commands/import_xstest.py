@@ -1,17 +1,15 @@
 """Bring XSTest v2's labelled completions: one run per file, with its judges' labels and its people's verdicts."""
 
 import argparse
-from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.services import history
-from audit.services.history import HistoricVerdict
 from labeling.errors import DomainError
 from labeling.formats import wire, xstest
-from labeling.formats.lines import from_value
+from labeling.formats.lines import from_value, read_values
 from labeling.models import Project, Run, Suite
 from labeling.services import ingest, runs, suites
 from labeling.tasks import request_draw, request_judging
@@ -64,9 +62,8 @@ class Command(BaseCommand):
         stored = ingest.store_trajectories(
             run=run, lines=[from_value(index, row.line) for index, row in enumerate(rows)]
         )
-        said = history.store_verdicts(
-            run=run, lines=[_verdict(verdict) for row in rows for verdict in row.verdicts], blind=blind
-        )
+        verdicts = [verdict for row in rows for verdict in row.verdicts]
+        said = history.store_verdicts(run=run, lines=read_values(wire.VerdictLine, verdicts), blind=blind)
         request_judging(stored.owed)
         for name, answer in (("trajectories", stored), ("verdicts", said)):
             self.stdout.write(
@@ -94,10 +91,6 @@ def _run(system: str, judges: list[dict[str, Any]]) -> dict[str, Any]:
         "judges": judges,
         "panel": [{"name": judge["name"], "version": judge["version"]} for judge in judges],
     }
-
-
-def _verdict(said: dict[str, Any]) -> HistoricVerdict:
-    return HistoricVerdict(**{**said, "decided_at": datetime.fromisoformat(said["decided_at"])})
 
 
 def _focus(path: Path | None) -> dict[str, str]:
