@@ -1,7 +1,6 @@
 """Every error answer of the API has one shape: {"error": {"code", "message", "details"}}, and its status from here."""
 
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
@@ -64,8 +63,6 @@ def answer(error: Exception, _context: dict[str, Any]) -> HttpResponse | None:
     """REST framework's exception handler. None for a bug, which becomes `server_error` further out."""
     if isinstance(error, DomainError):
         return shaped(error.code, error.message, error.details)
-    if isinstance(error, exceptions.ValidationError):
-        return _invalid(error)
     code = _code(error)
     if code is None:
         return None
@@ -100,25 +97,6 @@ def shaped(code: str, message: str = "", details: dict[str, Any] | None = None) 
     """The one shape. A code without a status of its own is the caller's to mend, so 400."""
     error = {"code": code, "message": message or _SENTENCES[code], "details": details or {}}
     return JsonResponse({"error": error}, status=STATUS.get(code, 400))
-
-
-def _invalid(error: exceptions.ValidationError) -> JsonResponse:
-    problems = list(_problems(error.detail))
-    first = f"{problems[0]['path']}: {problems[0]['reason']}" if problems else "The body is invalid"
-    return shaped("invalid", first.removeprefix(": ").rstrip(".") + ".", {"problems": problems})
-
-
-def _problems(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
-    """REST framework's nested errors as a flat list of paths and reasons."""
-    if isinstance(detail, dict):
-        for name, inner in detail.items():
-            yield from _problems(inner, path if name == "non_field_errors" else f"{path}.{name}".removeprefix("."))
-    elif isinstance(detail, list) and any(isinstance(inner, dict | list) for inner in detail):
-        for index, inner in enumerate(detail):
-            yield from _problems(inner, f"{path}[{index}]")
-    else:
-        for reason in detail if isinstance(detail, list) else [detail]:
-            yield {"path": path, "reason": str(reason)}
 
 
 # --- Django's own handlers: the shape under /api/, pages elsewhere ----------------------------------------------

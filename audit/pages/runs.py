@@ -175,18 +175,14 @@ def trajectories(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
         without=held_by(membership.user_id) if filters.tell else (),
     )
     labels = labels_for(membership=membership, trajectory_ids=[row.id for row in listed.rows], chose_to_see=chose)
-    hidden = labels.hidden
-    if labels.to_record:
-        hidden |= labels.to_record - viewing.record_views(
-            trajectory_ids=labels.to_record, user=person(request), showed_opinions=True
-        )
+    seen = viewing.record_views(trajectory_ids=labels.shown, user=person(request), showed_opinions=True)
     context = framed(
         membership,
         "runs",
         run=RunRef.of(this),
         listed=listed,
         rows=[
-            _row(row, hidden=row.id in hidden, run=listed.run_names[row.run_id] if filters.over else "")
+            _row(row, hidden=row.id not in seen, run=listed.run_names[row.run_id] if filters.over else "")
             for row in listed.rows
         ],
         filters=_filter_fields(filters, listed),
@@ -194,7 +190,7 @@ def trajectories(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
         query=f"{_address(filters)}&" if any(filters) else "",
         refused=refused,
         kept=[(name, getattr(wanted, name)) for name in ("label", "reason") if refused],
-        hides=bool(hidden) and not chose,
+        hides=len(seen) < len(listed.rows) and not chose,
         shows=chose and membership.may(Role.REVIEWER),
     )
     return page(request, "run_trajectories.html", context)

@@ -16,22 +16,24 @@ class Labels(NamedTuple):
     """Of which trajectories one member is shown the labels and opinions.
 
     hidden: not of these, because they are judging them or may yet be asked to. held: those of the hidden ones that are
-    in their hands and stay hidden whatever they choose. to_record: those shown that are not blind to them any more.
+    in their hands and stay hidden whatever they choose.
     """
 
     shown: frozenset[int]
     hidden: frozenset[int]
     held: frozenset[int]
-    to_record: frozenset[int]
 
 
 def labels_for(*, membership: Membership, trajectory_ids: Collection[int], chose_to_see: bool) -> Labels:
-    """In two queries. Whoever shows them records `to_record` first (`viewing.record_views`)."""
+    """In two queries. Whoever shows them records all of `shown` first (`viewing.record_views`).
+
+    Also what nobody asks about now: people may come to dispute it, and then it matters who had seen what.
+    """
     ids = frozenset(trajectory_ids)
     held = held_by(membership.user_id) & ids
     askable = _askable(membership, ids)
     hidden = held if chose_to_see else held | askable
-    return Labels(ids - hidden, hidden, held, askable - hidden)
+    return Labels(ids - hidden, hidden, held)
 
 
 def may_filter_by_labels(membership: Membership, *, chose_to_see: bool) -> bool:

@@ -10,7 +10,7 @@ from audit.measure.rates import Incomplete, Observation, RatePair, pair_of
 from labeling.measure.opinion import Opinion, error_of
 from labeling.models import Judgment, Trajectory
 from labeling.models.fields import bits_to_decisions
-from labeling.vocabulary import LabelSource, Outcome, Part, Side, TrajectoryStatus
+from labeling.vocabulary import PEOPLE_SOURCES, LabelSource, Outcome, Part, Side, TrajectoryStatus
 
 
 class Row(NamedTuple):
@@ -42,7 +42,7 @@ class Row(NamedTuple):
 
     @property
     def is_human(self) -> bool:
-        return self.label_source in (LabelSource.HUMAN, LabelSource.ADJUDICATION)
+        return self.label_source in PEOPLE_SOURCES
 
     @property
     def is_provisional(self) -> bool:

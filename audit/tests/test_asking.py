@@ -32,7 +32,7 @@ def test_a_viewer_is_asked_nothing_and_shown_everything(run: Run) -> None:
     viewer = make.membership(run.project, Role.VIEWER)
     ids = {asked.trajectory_id}
     labels = labels_for(membership=viewer, trajectory_ids=ids, chose_to_see=False)
-    assert labels == Labels(shown=frozenset(ids), hidden=NOTHING, held=NOTHING, to_record=NOTHING)
+    assert labels == Labels(shown=frozenset(ids), hidden=NOTHING, held=NOTHING)
     assert may_filter_by_labels(viewer, chose_to_see=False)
 
 
@@ -44,12 +44,12 @@ def test_what_somebody_may_be_asked_is_hidden_until_they_choose_and_then_recorde
     ids = [asked.trajectory_id, settled.pk]
     with django_assert_num_queries(2):
         before = labels_for(membership=reviewer, trajectory_ids=ids, chose_to_see=False)
-    assert before == Labels(frozenset({settled.pk}), frozenset({asked.trajectory_id}), NOTHING, NOTHING)
+    assert before == Labels(frozenset({settled.pk}), frozenset({asked.trajectory_id}), NOTHING)
     assert not may_filter_by_labels(reviewer, chose_to_see=False)
     chosen = labels_for(membership=reviewer, trajectory_ids=ids, chose_to_see=True)
-    assert chosen == Labels(frozenset(ids), NOTHING, NOTHING, frozenset({asked.trajectory_id}))
+    assert chosen == Labels(frozenset(ids), NOTHING, NOTHING)
     assert may_filter_by_labels(reviewer, chose_to_see=True)
-    viewing.record_views(trajectory_ids=chosen.to_record, user=user_of(reviewer), showed_opinions=True)
+    viewing.record_views(trajectory_ids=chosen.shown, user=user_of(reviewer), showed_opinions=True)
     assert labels_for(membership=reviewer, trajectory_ids=ids, chose_to_see=False).shown == set(ids)
 
 
@@ -59,7 +59,7 @@ def test_what_somebody_holds_stays_hidden_whatever_they_choose(run: Run, reviewe
     ids = list(run.trajectories.values_list("pk", flat=True))
     chosen = labels_for(membership=reviewer, trajectory_ids=ids, chose_to_see=True)
     assert chosen.hidden == chosen.held == {held}
-    assert held not in chosen.shown | chosen.to_record
+    assert held not in chosen.shown
     assert held_by(reviewer.user_id) == {held}
 
 

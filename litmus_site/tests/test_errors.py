@@ -12,7 +12,7 @@ from django.db import OperationalError
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver
-from rest_framework.exceptions import Throttled, ValidationError
+from rest_framework.exceptions import Throttled
 
 from labeling.errors import DomainError
 from labeling.models import Run
@@ -114,18 +114,6 @@ def test_a_host_that_is_not_ours_is_400_in_the_one_shape() -> None:
 def test_what_an_error_answers_is_plain_text() -> None:
     response = errors.shaped("invalid", "a\ud800<script>.", {"x": "\ud800"})
     assert b"\\ud800" in response.content
-
-
-def test_nested_errors_of_rest_framework_become_paths() -> None:
-    detail: Any = {
-        "name": ["Required."],
-        "lines": [{}, {"grade": ["Too big."]}],
-        "non_field_errors": ["Contradiction."],
-    }
-    response = errors.answer(ValidationError(detail), {})
-    assert response is not None
-    problems = error(response)["details"]["problems"]
-    assert [each["path"] for each in problems] == ["name", "lines[1].grade", ""]
 
 
 def test_waiting_times_are_passed_on() -> None:
