@@ -3,6 +3,7 @@
 A message may be lost, doubled or late: each task reads what is owed from the rows, and the sweep rings again.
 """
 
+import logging
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -14,6 +15,8 @@ from django.utils import timezone
 from labeling.models import Heartbeat, Run, Trajectory
 from labeling.services import drawing, judging, registering
 from labeling.vocabulary import RunStatus, TrajectoryStatus
+
+logger = logging.getLogger(__name__)
 
 # One sweep rings for at most this many batches; the next one goes on.
 _SWEEP_BATCHES = 50
@@ -44,9 +47,30 @@ def _ring(task: object, argument: object) -> None:
 
 @shared_task
 def judge_batch(trajectory_ids: list[int]) -> None:
-    """Judge and route a batch of trajectories."""
+    """Judge and route a batch of trajectories.
+
+    A row that breaks the work on it must not keep its neighbours waiting: then each is worked on by itself.
+    """
+    try:
+        _judge(trajectory_ids)
+    except Exception:
+        if len(trajectory_ids) == 1:
+            raise
+        logger.exception("A batch of %d trajectories failed; trying each by itself.", len(trajectory_ids))
+        for pk in trajectory_ids:
+            _judge_alone(pk)
+
+
+def _judge(trajectory_ids: Sequence[int]) -> None:
     judging.store_judgments(trajectory_ids=trajectory_ids)
     judging.route_trajectories(trajectory_ids=trajectory_ids)
+
+
+def _judge_alone(pk: int) -> None:
+    try:
+        _judge([pk])
+    except Exception:
+        logger.exception("Trajectory %d cannot be judged; the sweep will try again.", pk)
 
 
 @shared_task

@@ -102,8 +102,8 @@ class LabelSource(StrEnum):
 
 # Labels that people gave.
 PEOPLE_SOURCES = (LabelSource.HUMAN, LabelSource.ADJUDICATION)
-# What no judge could read: a rule, or nothing, labels it.
-NOT_JUDGED = (Outcome.NOT_RUN, Outcome.FILTERED)
+# Without output there is nothing a judge could read: a rule labels it, or nothing does (RULES 10).
+NOT_JUDGED = (Outcome.NOT_RUN, Outcome.FILTERED, Outcome.EMPTY)
 
 
 class Reason(StrEnum):

@@ -7,11 +7,19 @@ from django.http import HttpRequest, HttpResponse
 
 
 def refuse_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """NUL in an address: nothing of ours is called so, and PostgreSQL cannot even be asked for it."""
+    """NUL in an address or a form: nothing of ours is called so, and PostgreSQL cannot even be asked for it.
+
+    A reviewer's note may hold what they copied; it is kept as JSON.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if "%00" in request.META.get("QUERY_STRING", "") or "\0" in request.path:
             raise BadRequest("The address holds a NUL character.")
+        # The API reads its bodies itself, from the stream.
+        if request.method == "POST" and not request.path.startswith("/api/"):
+            fields = (value for name, values in request.POST.lists() if name != "note" for value in values)
+            if any("\0" in value for value in fields):
+                raise BadRequest("The form holds a NUL character.")
         return get_response(request)
 
     return middleware

@@ -1,8 +1,10 @@
 """How gunicorn serves: `gunicorn --config python:litmus_site.serving --bind HOST:PORT litmus_site.wsgi`."""
 
 import gc
+from typing import Any
 
 from django.urls import get_resolver
+from gunicorn.glogging import Logger
 
 workers = 2
 worker_class = "gthread"
@@ -15,6 +17,17 @@ control_socket_disable = True
 accesslog = "-"
 # The path without its query: nothing that somebody typed.
 access_log_format = "%(t)s %(h)s %(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"
+
+
+class AccessLog(Logger):  # type: ignore[misc]
+    """The path of an invitation is its secret."""
+
+    def atoms(self, *arguments: Any) -> dict[str, Any]:
+        atoms: dict[str, Any] = super().atoms(*arguments)
+        return {**atoms, "U": "/join/…/"} if str(atoms["U"]).startswith("/join/") else atoms
+
+
+logger_class = AccessLog
 
 
 def when_ready(_arbiter: object) -> None:

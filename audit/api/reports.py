@@ -8,11 +8,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.api.pairs import PairAnswer
+from audit.selectors.asking import holds_of
 from audit.selectors.calibration import judge_detail
 from audit.selectors.report import report_of
 from labeling.api.answers import Answer, AttackAnswer, ConfigurationAnswer
 from labeling.api.edge import PROJECT, ApiView, answered, responses
 from labeling.api.scope import caller, caller_on_run
+from labeling.errors import NotAllowed
 from labeling.vocabulary import Role
 
 
@@ -99,7 +101,11 @@ class RunReport(ApiView):
     @extend_schema(operation_id="get_report", responses=responses(success={200: ReportAnswer}))
     def get(self, request: Request, run_id: int) -> Response:
         """The report of a run. One side missing is `incomplete` and carries no rate."""
-        run, _ = caller_on_run(request, run_id, at_least=Role.VIEWER)
+        run, caller = caller_on_run(request, run_id, at_least=Role.VIEWER)
+        if caller.user and holds_of(user_id=caller.user.pk, measurement_id=run.measurement_id):
+            raise NotAllowed(
+                "You are judging an item of this run: give your verdict or put it back, then read its report."
+            )
         return answered(ReportAnswer.model_validate(report_of(run)))
 
 

@@ -12,10 +12,10 @@ from audit.charts.strip import strip
 from audit.measure.rates import Incomplete
 from audit.pages import words
 from audit.pages.figures import Figure, FigureGroup, figure_row, judge_words, overall_rows, shared_scale
-from audit.selectors.asking import held_by, labels_for, may_filter_by_labels
+from audit.selectors.asking import held_by, holds_of, labels_for, may_filter_by_labels
 from audit.selectors.calibration import judge_rows
 from audit.selectors.names import RunRef
-from audit.selectors.report import DrawProgress, Report, SideCounts, report_of
+from audit.selectors.report import DrawProgress, Report, SideCounts, report_of, without_detail
 from audit.selectors.trajectories import OVER_MEASUREMENT, Filters, TrajectoryList, TrajectoryRow, list_trajectories
 from audit.services import viewing
 from labeling.models import Membership
@@ -37,6 +37,9 @@ def run(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
     membership = membership_of(request.user, key)
     this = run_in(membership.project, run_id)
     report = report_of(this)
+    judging = holds_of(user_id=membership.user_id, measurement_id=this.measurement_id)
+    if judging:
+        report = without_detail(report)
     slices = [row.pair for slicing in report.slicings for row in slicing.rows]
     scale, axis = shared_scale([report.as_labeled, *(pair for _, pair in report.by_judge), *slices])
     overall, judges = overall_rows(report.as_labeled, report.by_judge, scale=scale)
@@ -59,6 +62,7 @@ def run(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
         completing=report.completing_runs,
         loud_facts=_loud_facts(report),
         labeled_by=_labeled_by(report),
+        judging=judging,
         sides=[_side(side, over) for side in report.sides],
         leaks_query=urlencode({"label": "leak", **over}),
         judged=_judged(membership, report),
@@ -171,8 +175,8 @@ def trajectories(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
         run=this,
         filters=filters,
         page=whole_number(request.GET.get("page")),
-        # What is held is not even listed where a filter would tell what was said of it.
-        without=held_by(membership.user_id) if filters.tell else (),
+        # What is held is not even listed: the page around it names the model, and filters what was said of it.
+        without=held_by(membership.user_id),
     )
     labels = labels_for(membership=membership, trajectory_ids=[row.id for row in listed.rows], chose_to_see=chose)
     seen = viewing.record_views(trajectory_ids=labels.shown, user=person(request), showed_opinions=True)

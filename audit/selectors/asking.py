@@ -47,6 +47,12 @@ def held_by(user_id: int) -> frozenset[int]:
     return frozenset(held.values_list("request__trajectory", flat=True))
 
 
+def holds_of(*, user_id: int, measurement_id: int) -> bool:
+    """Is this person judging an item of this measurement? In a small slice a figure tells what was said of it."""
+    held = Assignment.objects.filter(held_at(timezone.now()), reviewer=user_id)
+    return held.filter(request__trajectory__run__measurement=measurement_id).exists()
+
+
 def held_assignment(*, membership: Membership) -> Assignment | None:
     """What this member is holding now, if anything."""
     return _assignments(membership).filter(held_at(timezone.now())).first()

@@ -8,9 +8,10 @@ from django.db.models import QuerySet
 
 from audit.measure.rates import Incomplete, Observation, RatePair, pair_of
 from labeling.measure.opinion import Opinion, error_of
+from labeling.measure.routing import ruled
 from labeling.models import Judgment, Trajectory
 from labeling.models.fields import bits_to_decisions
-from labeling.vocabulary import PEOPLE_SOURCES, LabelSource, Outcome, Part, Side, TrajectoryStatus
+from labeling.vocabulary import PEOPLE_SOURCES, LabelSource, Layer, Outcome, Part, Side, TrajectoryStatus
 
 
 class Row(NamedTuple):
@@ -21,6 +22,7 @@ class Row(NamedTuple):
     measurement_id: int
     suite_id: int
     threshold: int
+    layer: str
     case_id: int
     side: str
     base_request: str
@@ -64,6 +66,7 @@ def rows_of(trajectories: QuerySet[Trajectory]) -> list[Row]:
             "run__measurement_id",
             "run__suite_id",
             "run__suite__harm_threshold",
+            "run__configuration__layer",
             "case_id",
             "side",
             "base_request",
@@ -155,8 +158,9 @@ def pair_by_judge(rows: Iterable[Row], said: dict[int, JudgeSaid]) -> RatePair |
     for row in rows:
         if not row.was_run:
             continue
-        if row.label_source == LabelSource.RULE:
-            observations.append((row.side, Observation(row.case_id, row.cluster, row.label_error)))
+        rule = ruled(Outcome(row.outcome), side=Side(row.side), layer=Layer(row.layer))
+        if rule is not None:
+            observations.append((row.side, Observation(row.case_id, row.cluster, rule.error)))
             continue
         judged = said.get(row.id)
         ungraded = row.side == Side.HARMFUL and judged is not None and judged.error is False and not judged.graded

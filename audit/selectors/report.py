@@ -143,6 +143,11 @@ def report_of(run: Run) -> Report:
     )
 
 
+def without_detail(report: Report) -> Report:
+    """What somebody sees who is judging an item of it: small slices and single judges would tell of that item."""
+    return report._replace(by_judge=(), slicings=())
+
+
 def _by_judge(rows: Sequence[Row], judges: Sequence[JudgeName], said: dict[int, dict[int, JudgeSaid]]) -> ByJudge:
     return tuple(JudgedPair(judge, pair_by_judge(rows, said.get(judge.id, {}))) for judge in judges)
 

@@ -152,6 +152,9 @@ def renew(*, token: str, reviewer: User) -> datetime:
     """Extend the lease, also after its end if nobody took the slot; answers when it ends now."""
     now = timezone.now()
     named = holding.named(token, reviewer)
+    seat = Membership.objects.get(project=named.project_id, user=reviewer)
+    if not holding.may_hold(seat, named):
+        raise NotAllowed("Your role in this project does not include this any more: ask a lead.")
     until = holding.lease(now)
     if not _held(named).update(leased_until=until):
         _take_up_again(named, until, now)

@@ -138,7 +138,7 @@ def test_the_main_pages_take_a_known_number_of_queries(project: Project, django_
     for name, args, most in (
         ("project", [], 10),
         ("run", [runs[0].pk], 17),
-        ("run_trajectories", [runs[0].pk], 14),
+        ("run_trajectories", [runs[0].pk], 15),
         ("judges", [], 7),
         ("trajectory", [row], 15),
     ):
@@ -268,7 +268,8 @@ def test_what_one_holds_stays_hidden_even_then(project: Project) -> None:
     reviewer = Reader(project, Role.REVIEWER)
     claimed(reviewer.membership)
     reviewer.post("run_labels", run.pk, show="yes")
-    assert reviewer.read("run_trajectories", run.pk).count(">hidden<") == 1
+    # It is not even listed: the page around it names the model.
+    assert reviewer.read("run_trajectories", run.pk).count('<th scope="row">') == 1
     filtered = reviewer.read("run_trajectories", run.pk, label="error")
     assert filtered.count('<th scope="row">') == 1
     # Nor does the count tell.
@@ -438,3 +439,16 @@ def test_names_that_are_markup_stay_text_everywhere(project: Project) -> None:
     for text in pages:
         for raw in ("<b>P", "<i>R", "<u>M", "<s>V", "<em>S", "<q>J", "<tt>", "<dfn>", "<var>", "\u202e"):
             assert raw not in text
+
+
+def test_who_judges_an_item_of_a_run_sees_no_figure_that_could_tell_of_it(project: Project) -> None:
+    run = judged_run(project, harmful=1, benign=1)
+    make.audit_request(Trajectory.objects.get(run=run, side=Side.HARMFUL))
+    reader = Reader(project, Role.REVIEWER)
+    assert "By category" in reader.read("run", run.pk)
+    claimed(reader.membership)
+    text = reader.read("run", run.pk)
+    assert "You are judging an item of this run" in text
+    assert "By category" not in text
+    assert "each judge alone: sampling only" not in text
+    assert "By category" in Reader(project).read("run", run.pk)

@@ -117,6 +117,27 @@ def test_a_judge_that_said_nothing_of_a_trajectory_leaves_it_undetermined() -> N
     assert isinstance(by_judge[judge.pk], RatePair)
 
 
+def test_a_persons_verdict_does_not_move_a_judges_raw_rate() -> None:
+    project = make.project()
+    run = make.run(project, configuration=make.configuration(project, layer="system"))
+    judge = make.judge(project)
+    filtered = make.trajectory(run, side=Side.BENIGN, outcome=Outcome.FILTERED, transcript=[])
+    make.judgment(make.trajectory(run, side=Side.BENIGN), judge, make.REFUSED)
+    make.judgment(make.trajectory(run), judge, make.REFUSED)
+    routed(run)
+
+    def raw() -> tuple[float, float]:
+        ((_, pair),) = report_of(run).by_judge
+        assert isinstance(pair, RatePair)
+        return pair.over_refusal.low, pair.over_refusal.high
+
+    before = raw()
+    assert before == (1.0, 1.0)
+    verdict(filtered, make.REFUSED)
+    Trajectory.objects.filter(pk=filtered.pk).update(label_source="human")
+    assert raw() == before
+
+
 def test_a_one_sided_run_offers_the_runs_that_complete_it() -> None:
     project = make.project()
     configuration = make.configuration(project)

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from labeling.errors import TooLarge
 from labeling.formats.normal import MAX_DEPTH, Message, Unreadable, canonical, content_hash, normal_messages, too_deep
 from labeling.formats.problems import Malformed, Problem, shown
 from labeling.formats.wire import Model, TrajectoryLine, examine
 
+# More lines than this are sent in several bodies: each is answered by itself, and the answer must stay readable.
+MAX_LINES = 50_000
 BOM = b"\xef\xbb\xbf"
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()
@@ -49,6 +52,7 @@ class Sent:
 
 def split_ndjson(body: bytes) -> Iterator[Sent | Rejected]:
     """One JSON value a line. Blank lines are skipped and not counted."""
+    _refuse_more(body.count(b"\n"))
     lines = (line.strip(b" \t\r") for line in body.removeprefix(BOM).split(b"\n"))
     return (_sent(index, line) for index, line in enumerate(filter(None, lines)))
 
@@ -61,7 +65,16 @@ def read_ndjson(body: bytes) -> list[Parsed | Rejected]:
 
 def read_json(body: bytes) -> list[Parsed | Rejected]:
     """One object, or an array of them. Raises Malformed if the body as a whole is no JSON."""
-    return [from_value(index, value, raw=_encoded(text)) for index, (value, text) in enumerate(_values(_decoded(body)))]
+    read: list[Parsed | Rejected] = []
+    for index, (value, text) in enumerate(_values(_decoded(body))):
+        _refuse_more(index)
+        read.append(from_value(index, value, raw=_encoded(text)))
+    return read
+
+
+def _refuse_more(lines: int) -> None:
+    if lines > MAX_LINES:
+        raise TooLarge(f"A body may have {MAX_LINES:,} lines; send fewer at a time.", limit=MAX_LINES)
 
 
 def read_value(body: bytes) -> Any:

@@ -85,7 +85,8 @@ def _scores(value: Any) -> Any:
 
 
 def _cost(value: Any) -> Any:
-    if not _is_number(value) or not 0 <= value < 1_000_000:
+    # The stored value has six places: what would round up to a million is too much already.
+    if not _is_number(value) or not 0 <= value < 999_999.9999995:
         raise PydanticCustomError("litmus_cost", "must be dollars, from 0 to below a million")
     return value
 

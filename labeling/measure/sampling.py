@@ -5,15 +5,16 @@ from collections.abc import Mapping, Sequence
 
 from labeling.vocabulary import Stratum
 
-# Shares of the budget, in stratum order. They need not sum to one: only strata with room compete.
-SHARES: dict[Stratum, float] = {
-    Stratum.NONE: 0.60,
-    Stratum.SOME: 0.20,
-    Stratum.SOME_FIRST: 0.10,
-    Stratum.SOME_SECOND: 0.10,
-    Stratum.ALL: 0.20,
-    Stratum.UNDETERMINED: 0.10,
-    Stratum.EVERYTHING: 1.0,
+# Shares of the budget in per cent, in stratum order. They need not sum to a hundred: only strata with room compete.
+# Whole numbers, so that ties are ties.
+SHARES: dict[Stratum, int] = {
+    Stratum.NONE: 60,
+    Stratum.SOME: 20,
+    Stratum.SOME_FIRST: 10,
+    Stratum.SOME_SECOND: 10,
+    Stratum.ALL: 20,
+    Stratum.UNDETERMINED: 10,
+    Stratum.EVERYTHING: 100,
 }
 MINIMUM_PER_STRATUM = 10
 
@@ -59,7 +60,7 @@ def allocate(budget: int, sizes: Mapping[Stratum, int]) -> dict[Stratum, int]:
         if not room:
             break
         total = sum(SHARES[stratum] for stratum in room)
-        behind = max(room, key=lambda s: (budget * SHARES[s] / total - audits[s], -order.index(s)))
+        behind = max(room, key=lambda s: (budget * SHARES[s] - total * audits[s], -order.index(s)))
         audits[behind] += 1
     return audits
 

@@ -75,10 +75,12 @@ def _draw(run: Run, side: Side, frame: Sequence[Trajectory], *, budget: int, see
 
 def _queue(run: Run, members: Sequence[DrawMember], audits: dict[Stratum, int]) -> None:
     """Ask people for the members that have no blind truth yet, in draw order, looking like any other request."""
-    wanting = [member for member in members if not member.trajectory.has_truth]
+    disputed = AuditRequest.objects.filter(trajectory__in=[m.trajectory_id for m in members], for_lead=True)
+    with_leads = set(disputed.values_list("trajectory_id", flat=True))
+    wanting = [m for m in members if not m.trajectory.has_truth and m.trajectory_id not in with_leads]
     known = {
         request.trajectory_id: request
-        for request in AuditRequest.objects.filter(trajectory__in=[m.trajectory_id for m in wanting], for_lead=False)
+        for request in AuditRequest.objects.filter(trajectory__in=[m.trajectory_id for m in wanting])
     }
     places = {m.trajectory_id: settling.place_by_rank(m.rank, audits[Stratum(m.stratum.name)]) for m in wanting}
     requests = [

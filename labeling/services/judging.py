@@ -41,7 +41,7 @@ def store_judgments(*, trajectory_ids: Sequence[int]) -> int:
     contents = TrajectoryContent.objects.filter(trajectory__in=[pk for pk, owing in owed.items() if owing])
     made = [
         _judgment(content.trajectory_id, judge, code.judge(content.messages))
-        for content in contents.filter(purged_at=None).only("messages")
+        for content in contents.filter(purged_at=None).only("messages").iterator(chunk_size=20)
         for judge in owed[content.trajectory_id]
         if (code := registry.running(judge)) is not None
     ]

@@ -91,6 +91,9 @@ def refresh_status(trajectory_ids: Iterable[int]) -> None:
 
 def ask_nobody(run_id: int) -> None:
     """A voided run owes nothing: its requests leave the queue."""
+    # Rows before their requests, in one order, as everybody who locks both.
+    rows = Trajectory.objects.filter(run=run_id).order_by("pk").select_for_update(no_key=True)
+    list(rows.values_list("pk", flat=True))
     AuditRequest.objects.filter(trajectory__run=run_id).update(state=RequestState.DONE)
     Trajectory.objects.filter(run=run_id).update(status=TrajectoryStatus.SETTLED)
 
@@ -136,7 +139,11 @@ def _ask_leads(rows: Sequence[Trajectory]) -> None:
     asked = AuditRequest.objects.filter(trajectory__in=ids)
     known = set(asked.values_list("trajectory_id", flat=True))
     asked.filter(for_lead=True).update(state=RequestState.OPEN)
-    asked.filter(for_lead=False).update(for_lead=True, state=RequestState.OPEN, priority=ORDINARY)
+    disputed = list(asked.filter(for_lead=False))
+    for request in disputed:
+        request.reasons = [*request.reasons, Reason.ADJUDICATION]
+        request.for_lead, request.state, request.priority = True, RequestState.OPEN, ORDINARY
+    AuditRequest.objects.bulk_update(disputed, ["reasons", "for_lead", "state", "priority"])
     AuditRequest.objects.bulk_create(
         AuditRequest(
             project_id=row.run.project_id,

@@ -36,6 +36,7 @@ def create_suite(*, project: Project, spec: SuiteSpec) -> Created:
         _refuse_difference(suite, spec)
         return Created(suite, created=False)
     if not created:
+        _refuse_other_errors(suite, spec)
         Suite.objects.filter(pk=suite.pk).update(**columns)
         for name, value in columns.items():
             setattr(suite, name, value)
@@ -52,6 +53,13 @@ def publish_suite(*, suite: Suite) -> Suite:
     if suite.published_at is None:
         _publish(suite)
     return suite
+
+
+def _refuse_other_errors(suite: Suite, spec: SuiteSpec) -> None:
+    """What counts as an error cannot change under labels that were made with it."""
+    for name in ("harm_threshold", "gravest_tier"):
+        if getattr(suite, name) != getattr(spec, name) and Trajectory.objects.filter(run__suite=suite).exists():
+            raise Conflict(f"Trajectories were labeled with this suite's {name}; post a new version.", field=name)
 
 
 def _refuse_difference(suite: Suite, spec: SuiteSpec) -> None:

@@ -129,3 +129,22 @@ def test_a_session_needs_a_csrf_token_and_a_key_does_not() -> None:
     runner = Runner(project)
     runner.client = Client(enforce_csrf_checks=True)
     assert runner.post("/api/v1/runs/", run_body()).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [(b'{"external_id": "t-1"}\n', "application/x-ndjson"), (b"[" * 100_000, "application/json"), (b"NaN", "x/y")],
+)
+def test_a_sessions_body_is_read_by_the_same_rules_as_a_runners(content: bytes, kind: str) -> None:
+    """The CSRF check must not parse the body before the view does."""
+    run = make.run()
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(make.member(run.project, Role.LEAD))
+    client.cookies["csrftoken"] = "a" * 32
+    secret = people.create_runner_key(project=run.project, name="runner", by=None).secret
+    path = f"/api/v1/runs/{run.pk}/trajectories/"
+    mine = client.post(path, content, content_type=kind, headers={"x-csrftoken": "a" * 32})
+    theirs = Client().post(path, content, content_type=kind, headers={"authorization": f"Bearer {secret}"})
+    assert mine.status_code == theirs.status_code
+    assert mine.status_code < 500
+    assert mine.json() == theirs.json()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from labeling.errors import TooLarge
 from labeling.models import Trajectory, TrajectoryContent
 from labeling.tests import make
 from labeling.tests.posting import Runner, definition, error, judgment, line
@@ -195,3 +196,13 @@ def test_deep_and_long_lines_are_rejected_and_the_others_stored(runner: Runner, 
     assert response.json()["created"] == 1
     assert [each["index"] for each in response.json()["entries"]] == [0, 2]
     assert Trajectory.objects.count() == 1
+
+
+def test_more_lines_than_an_answer_could_name_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    from labeling.formats import lines
+
+    monkeypatch.setattr(lines, "MAX_LINES", 3)
+    for read in (lines.read_ndjson, lines.read_json):
+        body = b"0\n" * 5 if read is lines.read_ndjson else b"[0,0,0,0,0]"
+        with pytest.raises(TooLarge, match="send fewer"):
+            read(body)

@@ -104,6 +104,33 @@ def test_what_was_not_run_is_judged_by_nobody() -> None:
     assert not Judgment.objects.exists()
 
 
+def test_an_empty_answer_is_undetermined_whatever_a_script_had_the_assistant_say() -> None:
+    script = [*make.messages("First.", REFUSAL_TEXT), {"role": "user", "parts": [{"type": "text", "text": "Then?"}]}]
+    row = make.trajectory(make.run(), side=Side.BENIGN, outcome=Outcome.EMPTY, transcript=script)
+    judge_all(row)
+    assert (row.status, row.label_error) == (TrajectoryStatus.NEEDS_AUDIT, None)
+    assert not Judgment.objects.exists()
+
+
+def test_a_row_that_breaks_the_work_keeps_no_neighbour_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make.run()
+    broken, sound = (make.trajectory(run, answer=REFUSAL_TEXT) for _ in range(2))
+    route = judging.route_trajectories
+
+    def route_unless_broken(*, trajectory_ids: list[int]) -> int:
+        if broken.pk in trajectory_ids:
+            raise ArithmeticError
+        return route(trajectory_ids=trajectory_ids)
+
+    monkeypatch.setattr(judging, "route_trajectories", route_unless_broken)
+    tasks.judge_batch([broken.pk, sound.pk])
+    broken.refresh_from_db()
+    sound.refresh_from_db()
+    assert (broken.status, sound.status) == (TrajectoryStatus.PENDING, TrajectoryStatus.SETTLED)
+    with pytest.raises(ArithmeticError):
+        tasks.judge_batch([broken.pk])
+
+
 def test_a_systems_filter_stop_is_a_bare_refusal() -> None:
     project = make.project()
     run = make.run(project, configuration=make.configuration(project, layer="system"))

@@ -115,6 +115,12 @@ def test_empty_output_is_undetermined() -> None:
     assert result.label.error is None
 
 
+@pytest.mark.parametrize("outcome", [Outcome.EMPTY, Outcome.FILTERED])
+def test_without_output_no_judge_decides(outcome: Outcome) -> None:
+    result = routed(says(REFUSED), says(REFUSED), outcome=outcome, side=Side.BENIGN)
+    assert result == NeedsAudit(NO_LABEL, (Reason.UNDETERMINED,))
+
+
 def test_capability_is_never_a_persons_to_check() -> None:
     passed = Opinion(check_passed=True)
     result = routed(passed, side=Side.CAPABILITY)

@@ -61,6 +61,12 @@ def test_a_small_budget_still_touches_every_stratum() -> None:
     assert allocate(7, {NONE: 100, ALL: 50, OPEN: 50}) == {NONE: 3, ALL: 2, OPEN: 2}
 
 
+def test_ties_go_in_stratum_order() -> None:
+    # "none" is full at its 15. The two others compete 2 : 1 for 60, so their targets are 40 and 20; at 32 and 12 both
+    # are 8 behind, and the last audit goes to the first of them.
+    assert allocate(60, {NONE: 15, ALL: 248, OPEN: 125}) == {NONE: 15, ALL: 33, OPEN: 12}
+
+
 def test_nothing_to_audit_is_nothing() -> None:
     assert allocate(60, {}) == {}
     assert allocate(0, {NONE: 5}) == {NONE: 0}

@@ -123,3 +123,10 @@ def test_publishing_hashes_the_cases_and_what_decides_an_error() -> None:
 def test_a_suite_without_cases_is_not_published() -> None:
     with pytest.raises(DomainError, match="without cases"):
         suites.publish_suite(suite=make.suite(make.project()))
+
+
+def test_what_counts_as_an_error_cannot_change_under_labels() -> None:
+    row = make.trajectory(make.run())
+    body = {"key": row.run.suite.key, "version": row.run.suite.version, "harm_threshold": 4}
+    with pytest.raises(Conflict, match="harm_threshold"):
+        suites.create_suite(project=row.run.project, spec=read(SuiteSpec, body))

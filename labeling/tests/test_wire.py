@@ -300,3 +300,10 @@ def test_compressed_content_is_not_mistaken_for_text() -> None:
 
 def test_a_side_is_one_of_three() -> None:
     assert read(CaseDefinition, definition(side="capability")).side is Side.CAPABILITY
+
+
+def test_a_cost_that_would_round_up_to_too_much_is_refused() -> None:
+    from labeling.formats.wire import PostedJudgment
+
+    with pytest.raises(DomainError):
+        read(PostedJudgment, {"judge": "j", "version": "1", "decision": "refusal", "cost_usd": 999999.9999999})

@@ -150,3 +150,8 @@ def test_nul_in_an_address_is_a_bad_request_not_a_broken_database() -> None:
     client = Client()
     assert client.get("/api/v1/runs/?project=a%00b").json()["error"]["code"] == "invalid"
     assert client.get("/sign-in/?next=%00").status_code == 400
+
+
+@pytest.mark.django_db
+def test_nul_in_a_form_is_a_bad_request_too() -> None:
+    assert Client().post("/sign-in/", {"username": "a\0b", "password": "x"}).status_code == 400
