@@ -101,8 +101,8 @@ class RunReport(ApiView):
     @extend_schema(operation_id="get_report", responses=responses(success={200: ReportAnswer}))
     def get(self, request: Request, run_id: int) -> Response:
         """The report of a run. One side missing is `incomplete` and carries no rate."""
-        run, caller = caller_on_run(request, run_id, at_least=Role.VIEWER)
-        if caller.user and holds_of(user_id=caller.user.pk, measurement_id=run.measurement_id):
+        run, who = caller_on_run(request, run_id, at_least=Role.VIEWER)
+        if who.user and holds_of(user_id=who.user.pk, measurement_id=run.measurement_id):
             raise NotAllowed(
                 "You are judging an item of this run: give your verdict or put it back, then read its report."
             )

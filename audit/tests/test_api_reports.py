@@ -7,6 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.models import Verdict
+from audit.tests.make import claimed, queue, user_of
 from labeling.models import Judge, Run, Trajectory
 from labeling.services import judging
 from labeling.tests import make
@@ -109,3 +110,16 @@ def test_the_cast(run: Run, judge: Judge) -> None:
         assert asked(Client(), path) == 401
         foreign = Runner(make.project()).get(path)
         assert (foreign.status_code, error(foreign)["code"]) == (404, "not_found")
+
+
+def test_who_judges_an_item_of_a_run_gets_no_report_of_it_until_it_is_off_their_hands() -> None:
+    run = make.run()
+    queue(run, 1)
+    reviewer = make.membership(run.project, Role.REVIEWER)
+    client = Client()
+    client.force_login(user_of(reviewer))
+    assert client.get(f"/api/v1/runs/{run.pk}/report/").status_code == 200
+    claimed(reviewer)
+    refused = client.get(f"/api/v1/runs/{run.pk}/report/")
+    assert refused.status_code == 403
+    assert "put it back" in refused.json()["error"]["message"]

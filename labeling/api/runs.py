@@ -97,9 +97,9 @@ class VoidRun(ApiView):
     @extend_schema(operation_id="void_run", request=VoidBody, responses=responses(400, success={200: RunAnswer}))
     def post(self, request: Request, run_id: int) -> Response:
         """Take a run out of every report, for good, with the reason."""
-        run, caller = caller_on_run(request, run_id, at_least=Role.LEAD)
+        run, who = caller_on_run(request, run_id, at_least=Role.LEAD)
         body = read(VoidBody, bodies.read_json(request))
-        return answered(RunAnswer.of(runs.void_run(run=run, by=caller.user, reason=body.reason)))
+        return answered(RunAnswer.of(runs.void_run(run=run, by=who.user, reason=body.reason)))
 
 
 class JoinBody(Wire):
