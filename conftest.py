@@ -1,5 +1,6 @@
 """What every test has: quick settings, a database of its own, and fixtures for a real worker and a real browser."""
 
+import hashlib
 import os
 import shutil
 import tempfile
@@ -33,7 +34,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if not settings.REDIS_URL:
         # Doorbells of tests ring nowhere, least of all in the developer's own data folder.
         app.conf.update(broker_url="memory://", broker_transport_options={})
-    if not settings.DATABASE_URL:
+    if settings.DATABASE_URL:
+        # Two checkouts on one machine test side by side.
+        checkout = hashlib.sha256(str(settings.BASE_DIR).encode()).hexdigest()[:8]
+        connections.databases["default"]["TEST"]["NAME"] = f"test_litmus_{checkout}"
+    else:
         # A file, as it is when served: a database in memory has one connection that all threads would share.
         connections.databases["default"]["TEST"]["NAME"] = str(folder / "test.sqlite3")
 

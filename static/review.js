@@ -107,7 +107,8 @@ document.addEventListener("keydown", (event) => {
   if (!isPlainKey(event) || event.repeat) return;
   if (event.key === "Enter") {
     // Enter on a link, a button or a fold does what it says there.
-    if (event.target.closest("a, button, summary")) return;
+    // Not so the button of a dialog that has just closed, where the focus still is for a moment.
+    if (event.target.closest("a, button, summary") && !event.target.closest("dialog")) return;
     event.preventDefault();
     form.requestSubmit(event.target.closest("#decline-box") ? document.getElementById("decline") : submit);
     return;

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from labeling.measure.proportion import Interval, wilson
 
@@ -96,7 +97,7 @@ def rate_of(observations: Sequence[Observation]) -> Rate | None:
 
 
 def _weighted(observations: Sequence[Observation], weights: Sequence[float], *, undetermined: int) -> float:
-    total = sum(w * _as_number(o, undetermined) for o, w in zip(observations, weights, strict=True))
+    total = fsum(w * _as_number(o, undetermined) for o, w in zip(observations, weights, strict=True))
     # The weights sum to one up to rounding; a proportion stays one.
     return min(1.0, max(0.0, total))
 

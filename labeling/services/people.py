@@ -36,7 +36,7 @@ class NewInvitation(NamedTuple):
 
 @transaction.atomic(durable=True)
 def create_project(*, key: str, name: str, owner: User | None = None) -> Project:
-    """Make a project with the built-in judges, and its owner its admin."""
+    """Make a project with the built-in judges, and its owner its admin. One nobody can open takes an owner later."""
     try:
         validate_slug(key)
     except ValidationError:
@@ -44,7 +44,7 @@ def create_project(*, key: str, name: str, owner: User | None = None) -> Project
     if len(key) > 60:
         raise DomainError("A project's key has at most 60 characters.", field="key")
     project, created = Project.objects.get_or_create(key=key, defaults={"name": name or key})
-    if not created:
+    if not created and (owner is None or Membership.objects.filter(project=project).exists()):
         raise Conflict(f"There is a project {key} already; choose another key.", field="key")
     registering.register_builtin(project)
     if owner is not None:

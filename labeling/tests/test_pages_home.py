@@ -79,7 +79,7 @@ def test_somebody_without_a_project_is_told_what_to_do() -> None:
     client.force_login(User.objects.create_user("new"))
     text = client.get("/").content.decode()
     assert "invitation link" in text
-    command = re.search(r'<code class="command">python manage.py (.*?)</code>', text)
+    command = re.search(r'<code class="command">script/manage (.*?)</code>', text)
     assert command is not None
     call_command(*command[1].split(), stdout=StringIO())
     assert client.get("/")["Location"] == "/p/my-project/"

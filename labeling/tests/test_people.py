@@ -270,3 +270,12 @@ def test_the_commands_say_what_is_wrong() -> None:
     call_command("create_runner_key", project="safety", name="ci", stdout=StringIO(), stderr=StringIO())
     with pytest.raises(CommandError, match="live key ci already"):
         call_command("create_runner_key", project="safety", name="ci")
+
+
+def test_a_project_that_nobody_can_open_can_be_given_an_owner_once() -> None:
+    people.create_project(key="orphan", name="")
+    owner = User.objects.create_user("owner")
+    people.create_project(key="orphan", name="", owner=owner)
+    assert Membership.objects.get(project__key="orphan").role == Role.ADMIN
+    with pytest.raises(Conflict):
+        people.create_project(key="orphan", name="", owner=User.objects.create_user("other"))

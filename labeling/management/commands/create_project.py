@@ -28,3 +28,5 @@ class Command(BaseCommand):
         except DomainError as error:
             raise CommandError(error.message) from None
         self.stdout.write(f"Made project {project.key}.")
+        if owner is None:
+            self.stdout.write(f"Nobody can open it yet: script/manage create_project {project.key} --owner USERNAME")

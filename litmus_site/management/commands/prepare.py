@@ -3,6 +3,7 @@
 import io
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 
@@ -19,3 +20,8 @@ class Command(BaseCommand):
         if not options["no_demonstration"]:
             call_command("seed_demonstration", stdout=io.StringIO())
             call_command("demonstration_sign_ins", stdout=self.stdout)
+        elif not User.objects.exists():
+            self.stdout.write(
+                "Nobody can sign in yet. In another terminal (with the same LITMUS_DATA_DIR, if you set it):"
+            )
+            self.stdout.write("  script/manage createsuperuser\n  script/manage create_project mine --owner YOU")
