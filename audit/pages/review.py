@@ -1,12 +1,13 @@
 """The page where auditors spend their day: one item at a time, blind, and what others said only afterwards."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from audit.models import Assignment
 from audit.pages import words
@@ -41,14 +42,24 @@ def review(request: HttpRequest, key: str) -> HttpResponse:
     return _item_page(request, membership, held, after=after)
 
 
-@require_POST
+def posted(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The address of a form stays in the bar after a complaint; asked for again, it leads back to the review page."""
+
+    @wraps(view)
+    def wrapper(request: HttpRequest, key: str) -> HttpResponse:
+        return view(request, key) if request.method == "POST" else HttpResponseRedirect(reverse("review", args=[key]))
+
+    return wrapper
+
+
+@posted
 @person_page
 def start(request: HttpRequest, key: str) -> HttpResponse:
     membership = membership_of(request.user, key, at_least=Role.REVIEWER)
     return _next_item(request, membership, {})
 
 
-@require_POST
+@posted
 @person_page
 def submit(request: HttpRequest, key: str) -> HttpResponse:
     """Store the verdict and go on to the next item; whatever is wrong is said, and what was typed stays."""
@@ -63,7 +74,7 @@ def submit(request: HttpRequest, key: str) -> HttpResponse:
     return _next_item(request, membership, {"saved": str(done.verdict.trajectory_id)})
 
 
-@require_POST
+@posted
 @person_page
 def decline(request: HttpRequest, key: str) -> HttpResponse:
     membership = membership_of(request.user, key, at_least=Role.REVIEWER)
@@ -78,7 +89,7 @@ def decline(request: HttpRequest, key: str) -> HttpResponse:
     return _next_item(request, membership, {"notice": "declined"})
 
 
-@require_POST
+@posted
 @person_page
 def release(request: HttpRequest, key: str) -> HttpResponse:
     membership_of(request.user, key, at_least=Role.REVIEWER)

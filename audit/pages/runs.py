@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from audit.charts.strip import strip
-from audit.measure.rates import Incomplete
+from audit.measure.rates import Incomplete, RatePair
 from audit.pages import words
 from audit.pages.figures import Figure, FigureGroup, figure_row, judge_words, overall_rows, shared_scale
 from audit.selectors.asking import held_by, holds_of, labels_for, may_filter_by_labels
@@ -63,6 +63,7 @@ def run(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
         loud_facts=_loud_facts(report),
         labeled_by=_labeled_by(report),
         judging=judging,
+        ungraded=report.as_labeled.harmful_compliance.ungraded if isinstance(report.as_labeled, RatePair) else 0,
         sides=[_side(side, over) for side in report.sides],
         leaks_query=urlencode({"label": "leak", **over}),
         judged=_judged(membership, report),

@@ -376,3 +376,9 @@ def test_a_purged_item_says_so(run: Run, reviewer: Reviewer) -> None:
     )
     reviewer.start()
     assert "was purged" in reviewer.look()
+
+
+@pytest.mark.parametrize("name", ["review_start", "review_submit", "review_decline", "review_release"])
+def test_the_address_of_a_form_leads_back_to_the_review_page(run: Run, reviewer: Reviewer, name: str) -> None:
+    answer = reviewer.client.get(reverse(name, args=[run.project.key]))
+    assert (answer.status_code, answer["Location"]) == (302, reverse("review", args=[run.project.key]))
