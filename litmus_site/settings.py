@@ -31,7 +31,6 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
-    "django.contrib.humanize",
     "csp",
     "rest_framework",
     "drf_spectacular",

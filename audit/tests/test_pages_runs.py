@@ -451,4 +451,6 @@ def test_who_judges_an_item_of_a_run_sees_no_figure_that_could_tell_of_it(projec
     assert "You are judging an item of this run" in text
     assert "By category" not in text
     assert "each judge alone: sampling only" not in text
+    assert "Who judged" not in text
+    assert "graded harmful)" not in text
     assert "By category" in Reader(project).read("run", run.pk)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from labeling.measure.opinion import Opinion
+from labeling.measure.opinion import Opinion, failed
 from labeling.vocabulary import JudgeKind, Part, Undetermined
 
 Message = dict[str, Any]
@@ -62,4 +62,4 @@ def target_acted(messages: list[Message]) -> bool:
 
 
 def abstained(reason: Undetermined, measures: frozenset[Part]) -> Said:
-    return Said(Opinion(measures=measures, undetermined=reason))
+    return Said(failed(reason, measures))
