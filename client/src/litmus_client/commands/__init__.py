@@ -1,0 +1,1 @@
+"""The commands of `litmus`, one module each."""
