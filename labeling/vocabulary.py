@@ -130,6 +130,34 @@ class Undetermined(StrEnum):
     OTHER = "other"
 
 
+class Meaning(StrEnum):
+    """What a runner's own score says of the answer where it says yes. Each has its opposite; no two are the same.
+
+    A "not harmful" is no refusal: of an answer that is not harmful, or resisted, the decision stays unknown.
+    """
+
+    HARMFUL = "harmful"
+    RESISTED = "resisted"
+    REFUSED = "refused"
+    COMPLIED = "complied"
+    CORRECT = "correct"
+    HARM_GRADE = "harm_grade"
+    IGNORED = "ignored"
+
+
+class ImportStatus(StrEnum):
+    """Where an uploaded file stands: bytes missing, waiting, being read, shown, being stored, and the three ends."""
+
+    RECEIVING = "receiving"
+    UPLOADED = "uploaded"
+    READING = "reading"
+    PREVIEWED = "previewed"
+    COMMITTING = "committing"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
 class JudgeKind(StrEnum):
     SUBSTRING = "substring"
     CLASSIFIER = "classifier"

@@ -1,18 +1,22 @@
 """From a posted body to its lines: each read or rejected by itself, trajectories with the exact bytes they came as."""
 
 import json
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any, BinaryIO, NoReturn
 
 from labeling.errors import TooLarge
 from labeling.formats.normal import MAX_DEPTH, Message, Unreadable, canonical, content_hash, normal_messages, too_deep
+from labeling.formats.packing import pack
 from labeling.formats.problems import Malformed, Problem, shown
 from labeling.formats.wire import Model, TrajectoryLine, examine
 
 # More lines than this are sent in several bodies: each is answered by itself, and the answer must stay readable.
 MAX_LINES = 50_000
+# What is read before it is stored: as many lines, or as many bytes of them.
+CHUNK_LINES = 1000
+CHUNK_BYTES = 4 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()
@@ -21,7 +25,7 @@ _TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A line that can be stored. `raw` is the bytes as posted, compressed."""
+    """A line that can be stored. `raw` is the bytes as posted, packed. `index` is its place among the lines sent."""
 
     index: int
     line: TrajectoryLine
@@ -50,26 +54,42 @@ class Sent:
     raw: bytes
 
 
-def split_ndjson(body: bytes) -> Iterator[Sent | Rejected]:
-    """One JSON value a line. Blank lines are skipped and not counted."""
-    _refuse_more(body.count(b"\n"))
-    lines = (line.strip(b" \t\r") for line in body.removeprefix(BOM).split(b"\n"))
-    return (_sent(index, line) for index, line in enumerate(filter(None, lines)))
+def split_ndjson(body: BinaryIO) -> Iterator[Sent | Rejected]:
+    """One JSON value a line. Blank lines are skipped and not counted. Raises TooLarge before the first line."""
+    _refuse_more(sum(chunk.count(b"\n") for chunk in iter(partial(body.read, CHUNK_BYTES), b"")))
+    body.seek(len(BOM) if _begins_with_bom(body) else 0)
+    numbered = ((number, line.strip(b" \t\r\n")) for number, line in enumerate(body, start=1))
+    said = ((number, line) for number, line in numbered if line)
+    return (_sent(index, line, number=number) for index, (number, line) in enumerate(said))
 
 
-def read_ndjson(body: bytes) -> list[Parsed | Rejected]:
-    """One trajectory a line."""
-    lines = split_ndjson(body)
-    return [from_value(line.index, line.value, raw=line.raw) if isinstance(line, Sent) else line for line in lines]
+def split_json(body: bytes) -> Iterator[Sent]:
+    """One object, or each of an array. Raises Malformed before the first if the body as a whole is no JSON."""
+    text = _decoded(body)
+    for index, _ in enumerate(_values(text)):
+        _refuse_more(index + 1)
+    return (Sent(index, value, _encoded(source)) for index, (value, source) in enumerate(_values(text)))
 
 
-def read_json(body: bytes) -> list[Parsed | Rejected]:
-    """One object, or an array of them. Raises Malformed if the body as a whole is no JSON."""
-    read: list[Parsed | Rejected] = []
-    for index, (value, text) in enumerate(_values(_decoded(body))):
-        _refuse_more(index)
-        read.append(from_value(index, value, raw=_encoded(text)))
-    return read
+def read_chunks(sent: Iterable[Sent | Rejected]) -> Iterator[list[Parsed | Rejected]]:
+    """Every line as a trajectory or rejected, in chunks that are held in memory one at a time; at least one chunk."""
+    chunk: list[Parsed | Rejected] = []
+    size = 0
+    for each in sent:
+        if len(chunk) == CHUNK_LINES or size >= CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+        if isinstance(each, Sent):
+            size += len(each.raw)
+            chunk.append(from_value(each.index, each.value, raw=each.raw))
+        else:
+            chunk.append(each)
+    yield chunk
+
+
+def _begins_with_bom(body: BinaryIO) -> bool:
+    body.seek(0)
+    return body.read(len(BOM)) == BOM
 
 
 def _refuse_more(lines: int) -> None:
@@ -109,7 +129,7 @@ def from_value(index: int, value: Any, *, raw: bytes | None = None) -> Parsed | 
         stop_reason=line.stop_reason,
         error=line.error,
     )
-    return Parsed(index, line, messages, identity, zlib.compress(raw or canonical(value).encode()))
+    return Parsed(index, line, messages, identity, pack(raw or canonical(value).encode()))
 
 
 def _read(model: type[Model], index: int, value: Any) -> Model | Rejected:
@@ -125,11 +145,11 @@ def _external_id(value: Any) -> str:
     return shown(given, limit=200) if isinstance(given, str) else ""
 
 
-def _sent(index: int, line: bytes) -> Sent | Rejected:
+def _sent(index: int, line: bytes, *, number: int) -> Sent | Rejected:
     try:
         text = _decoded(line)
-        value, end = _value_at(text, 0)
-        _nothing_after(text, end)
+        value, end = _value_at(text, 0, line=number)
+        _nothing_after(text, end, line=number)
     except Malformed as error:
         return Rejected(index, "", (Problem("", error.message.removeprefix("The body ").rstrip(".")),))
     return Sent(index, value, line)
@@ -159,27 +179,28 @@ def _values(text: str) -> Iterator[tuple[Any, str]]:
         start = _skip_space(text, start + 1)
 
 
-def _value_at(text: str, start: int) -> tuple[Any, int]:
+def _value_at(text: str, start: int, *, line: int = 1) -> tuple[Any, int]:
+    """line: the number of the text's first line in the body."""
     try:
         return _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
-        _broken(text, error.pos, error.msg)
+        _broken(text, error.pos, error.msg, line=line)
     except RecursionError:
         raise Malformed(f"The body {_TOO_DEEP}.") from None
     except ValueError:
         raise Malformed("The body holds a number with more digits than can be read.") from None
 
 
-def _broken(text: str, position: int, what: str) -> NoReturn:
-    line = text.count("\n", 0, position) + 1
+def _broken(text: str, position: int, what: str, *, line: int = 1) -> NoReturn:
+    line += text.count("\n", 0, position)
     column = position - text.rfind("\n", 0, position)
     raise Malformed(f"The body is not JSON: {what}, at line {line}, column {column}.", line=line, column=column)
 
 
-def _nothing_after(text: str, end: int) -> None:
+def _nothing_after(text: str, end: int, *, line: int = 1) -> None:
     end = _skip_space(text, end)
     if end < len(text):
-        _broken(text, end, "more follows the value (for one object a line, send application/x-ndjson)")
+        _broken(text, end, "more follows the value (for one object a line, send application/x-ndjson)", line=line)
 
 
 def _skip_space(text: str, start: int) -> int:

@@ -21,6 +21,7 @@ MAX_DEPTH = 100
 # Stop reasons with which a filter, not the model, ended the answer (OpenAI, Anthropic, Bedrock, Gemini).
 FILTER_STOPS = {"content_filter", "content_filtered", "refusal", "safety", "prohibited_content", "guardrail_intervened"}
 
+_NESTING = (dict, list)
 _TEXT = {"text", "input_text", "output_text"}
 _CALLS = {"tool_use", "server_tool_use", "mcp_tool_use"}
 _MEDIA = {"image", "image_url", "input_image", "input_audio", "audio", "video", "file", "input_file", "document"}
@@ -48,6 +49,10 @@ def _normal_message(posted: Any, *, path: str) -> Iterator[Message]:
     role = "tool" if posted.get("role") == "function" else posted.get("role")
     if role not in ROLES:
         raise Unreadable(f"{path}.role", f"must be one of {', '.join(ROLES)}")
+    if role != "tool" and len(posted) == 2 and isinstance(posted.get("content"), str):
+        # Most messages are words and nothing beside them, for which what follows comes to the same.
+        yield {"role": role, "parts": [_text(posted["content"])] if posted["content"] else []}
+        return
     blocks = list(_content(posted.get("content"), path=f"{path}.content"))
     if role == "tool":
         parts = _flat(blocks)
@@ -221,10 +226,10 @@ def is_set(error: Any) -> bool:
 
 
 def _after(messages: Sequence[Message], given: Sequence[Message]) -> Iterator[Message]:
-    asked, said = _without_preamble(given), _without_preamble(messages)
-    if said[: len(asked)] == asked:
-        said = said[len(asked) :]
-    return (message for message in said if message["role"] == "assistant")
+    if any(message["role"] == "assistant" for message in given):
+        asked, said = _without_preamble(given), _without_preamble(messages)
+        messages = said[len(asked) :] if said[: len(asked)] == asked else said
+    return (message for message in messages if message["role"] == "assistant")
 
 
 def _without_preamble(messages: Sequence[Message]) -> list[Message]:
@@ -241,9 +246,12 @@ def _is_output(part: Part) -> bool:
 # --- identity ----------------------------------------------------------------------------------------------------
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
 def canonical(value: Any) -> str:
     """One text for one JSON value: keys sorted, no spaces, ASCII; NaN and lone surrogates are kept."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return _CANONICAL.encode(value)
 
 
 def digest(value: Any) -> str:
@@ -261,15 +269,10 @@ def content_hash(*, case: str, attempt: int, messages: Any, tools: Any, stop_rea
 
 def too_deep(value: Any) -> bool:
     """Is there anything nested more than MAX_DEPTH deep? Without recursion, for it guards against that."""
-    level = [value]
+    level = [value] if isinstance(value, _NESTING) else []
     for _ in range(MAX_DEPTH):
-        level = [child for each in level for child in _children(each)]
         if not level:
             return False
-    return True
-
-
-def _children(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return [child for child in value.values() if isinstance(child, dict | list)]
-    return [child for child in value if isinstance(child, dict | list)] if isinstance(value, list) else []
+        inside = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [child for children in inside for child in children if isinstance(child, _NESTING)]
+    return bool(level)

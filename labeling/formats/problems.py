@@ -27,6 +27,10 @@ class Malformed(DomainError):
     code = "malformed"
 
 
+class BrokenOff(Malformed):
+    """The body ended before its end. What came of it is good."""
+
+
 _SENTENCES = {
     "missing": "is required",
     "extra_forbidden": "is not a field here{hint}",

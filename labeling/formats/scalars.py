@@ -4,6 +4,7 @@ Two sorts of text: *storable* text goes into columns that are looked up by and h
 content is any JSON at all.
 """
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -15,12 +16,14 @@ LARGEST_SMALL_INT = 2**15 - 1
 # Suites made for the cases of a single run live under this prefix.
 OWN_SUITE = "run:"
 
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
 _OBJECT_SCHEMA: dict[str, Any] = {"type": "object", "additionalProperties": True}
 _MESSAGES_SCHEMA: dict[str, Any] = {"type": "array", "items": _OBJECT_SCHEMA}
 
 
 def _storable(text: str) -> str:
-    if any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text):
+    if _UNSTORABLE.search(text):
         raise PydanticCustomError("litmus_text", "must not hold NUL or lone surrogates")
     return text
 

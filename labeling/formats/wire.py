@@ -248,6 +248,11 @@ DecisionChoice = Annotated[
 ]
 
 
+def opinion_text(values: dict[Part, Any], *, reason: str, scores: dict[str, Any]) -> str:
+    """What was said as one text to compare; 95 and 95.0 are one score."""
+    return canonical([values, reason, _whole_where_whole(scores)])
+
+
 class PostedJudgment(Wire):
     """What one version of one judge said. A part left out is silent, or unknown where the judge declared it."""
 
@@ -290,7 +295,7 @@ class PostedJudgment(Wire):
 
     def said(self) -> str:
         """The opinion with its scores, as one text to compare."""
-        return canonical([self.values(), self.reason(), self.scores])
+        return opinion_text(self.values(), reason=self.reason(), scores=self.scores)
 
     def reason(self) -> str:
         """Why the judge could not say, in our words; "" if it could."""

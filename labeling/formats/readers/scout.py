@@ -1,0 +1,103 @@
+"""Transcripts of Inspect Scout as JSON: one a line, an array of them, or one alone.
+
+Read at 63b481d6, by its types; no file of others was at hand. A transcript says where it comes from (`source_type`,
+`source_id`), of which task (`task_set`, `task_id`, `task_repeat`), by which `agent` and `model`, and holds Inspect's
+messages. `score` is the task's own, `success` the same as yes or no: what either means depends on the task.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from labeling.formats import by_column
+from labeling.formats.chats import opening
+from labeling.formats.documents import Found, first, values
+from labeling.formats.loose import as_attempt, as_list, as_object, as_time, as_word
+from labeling.formats.mapping import ImportMapping, as_text
+from labeling.formats.mapping import found as rule
+from labeling.formats.naming import Names
+from labeling.formats.normal import digest
+from labeling.formats.readers.inspect_messages import asked, messages
+from labeling.formats.readers.inspect_sample import truth_of
+from labeling.formats.reading import Format, Item, Row, Score, Sniff, Source, System, Unread, joined
+
+_KEYS = {"transcript_id", "messages"}
+
+
+def recognises(sniff: Sniff) -> bool:
+    value = first(sniff)
+    return isinstance(value, dict) and set(value) >= _KEYS
+
+
+def read(source: Source) -> Iterator[Item]:
+    names, systems = Names(), set[str]()
+    for each in values(source):
+        if isinstance(each, Unread):
+            yield each
+            continue
+        if not isinstance(each.value, dict) or "messages" not in each.value:
+            yield Unread(each.place, "", "It is no transcript: it has no messages.", each.raw)
+            continue
+        system = _system(each.value)
+        if system.key not in systems:
+            systems.add(system.key)
+            yield system
+        yield _row(each.value, each, system=system.key, names=names, mapping=source.mapping)
+
+
+def _system(transcript: Mapping[str, Any]) -> System:
+    agent, model = as_word(transcript.get("agent"), 90), as_word(transcript.get("model"), 100)
+    settings = {name: transcript.get(name) for name in ("agent", "agent_args") if transcript.get(name)}
+    decoding = {**as_object(transcript.get("model_options")), **settings}
+    return System(
+        key=joined(model, agent, digest(decoding)[:8]),
+        model=model,
+        name=joined(model, agent),
+        decoding=decoding,
+    )
+
+
+def _row(transcript: Mapping[str, Any], at: Found, *, system: str, names: Names, mapping: ImportMapping) -> Row:
+    facts = {name: value for name, value in transcript.items() if name not in ("messages", "events", "timelines")}
+    said = messages(transcript["messages"])
+    request = asked(opening(as_list(said)))
+    repeat = transcript.get("task_repeat")
+    case = names.case(joined(transcript.get("task_set"), transcript.get("task_id")), request)
+    counted = names.attempt(system, as_text(rule(mapping.case.key, facts) or case))
+    line = {
+        "external_id": names.row(system, transcript.get("transcript_id"), at.number),
+        "attempt": as_attempt(repeat - 1) if isinstance(repeat, int) else counted,
+        "messages": said,
+        "observed_at": as_time(transcript.get("date")),
+        "error": transcript.get("error"),
+        "metadata": by_column.small(
+            as_object(transcript.get("metadata")) | {name: transcript.get(name) for name in ("source_id", "limit")}
+        ),
+    }
+    return Row(
+        place=at.place,
+        system=system,
+        line={name: value for name, value in line.items() if value is not None},
+        case={"key": case, "category": as_word(transcript.get("task_set"), 100), "request": request},
+        facts=facts,
+        scores=(*_scores(transcript), *by_column.scores(facts, mapping)),
+        verdicts=tuple(by_column.verdicts(facts, mapping)),
+        raw=at.raw,
+    )
+
+
+def _scores(transcript: Mapping[str, Any]) -> Iterator[Score]:
+    version = as_word(transcript.get("source_type"), 100)
+    for name in ("score", "success"):
+        value = transcript.get(name)
+        if value is not None:
+            yield Score(
+                name=name,
+                judge=name,
+                version=version,
+                value=value,
+                truth=truth_of(value),
+                rationale=transcript.get("score_explanation") or "",
+            )
+
+
+FORMAT = Format("scout", "Inspect Scout transcripts", "inspect_scout 63b481d6, by its types", recognises, read)

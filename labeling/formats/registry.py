@@ -1,0 +1,67 @@
+"""The formats there are, and which one a file has."""
+
+from collections.abc import Sequence
+
+from labeling.errors import DomainError
+from labeling.formats.readers import (
+    agentdojo,
+    anthropic_messages,
+    docent,
+    garak,
+    helm,
+    inspect_log,
+    jailbreakbench,
+    litmus_lines,
+    lm_eval,
+    openai_chat,
+    otel,
+    promptfoo,
+    scout,
+    table,
+    tau_bench,
+    xstest,
+)
+from labeling.formats.reading import Format, Sniff, Source
+
+# In this order a file is asked whether it is one: what is told by more comes first.
+_FORMATS: Sequence[Format] = (
+    litmus_lines.FORMAT,
+    xstest.FORMAT,
+    agentdojo.FORMAT,
+    helm.FORMAT,
+    jailbreakbench.FORMAT,
+    lm_eval.FORMAT,
+    tau_bench.FORMAT,
+    otel.FORMAT,
+    inspect_log.FORMAT,
+    garak.FORMAT,
+    promptfoo.FORMAT,
+    scout.FORMAT,
+    docent.FORMAT,
+    # What many kinds of file could be is asked last.
+    anthropic_messages.FORMAT,
+    openai_chat.FORMAT,
+    table.FORMAT,
+)
+
+FORMATS: dict[str, Format] = {each.name: each for each in _FORMATS}
+
+
+def named(name: str) -> Format:
+    """The format of this name. Raises DomainError with those there are."""
+    if name not in FORMATS:
+        raise DomainError(f"There is no format of that name; there are {', '.join(FORMATS)}.", formats=list(FORMATS))
+    return FORMATS[name]
+
+
+def detected(source: Source) -> Format:
+    """The format that the content shows. Raises DomainError where it shows none."""
+    sniff = Sniff(source)
+    found = next((each for each in FORMATS.values() if each.recognises(sniff)), None)
+    if found is None:
+        raise DomainError(
+            f"The content shows no format that is known here; name one of {', '.join(FORMATS)} if it is one of them, "
+            "or map its columns.",
+            formats=list(FORMATS),
+        )
+    return found
