@@ -35,7 +35,21 @@ class TooLarge(DomainError):
     code = "too_large"
 
 
+class Busy(DomainError):
+    """More is waiting than the service wants to have waiting."""
+
+    code = "busy"
+    # Seconds until it is worth sending again.
+    wait = 15
+
+
 class NotFound(DomainError):
     """There is no such thing, or it is not the caller's to see."""
 
     code = "not_found"
+
+
+class Unavailable(DomainError):
+    """Something this service needs is missing for now; the caller can only try again."""
+
+    code = "unavailable"

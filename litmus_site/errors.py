@@ -30,6 +30,7 @@ STATUS = {
     "too_large": 413,
     "unsupported_media_type": 415,
     "throttled": 429,
+    "busy": 429,
     "server_error": 500,
     "unavailable": 503,
 }
@@ -39,8 +40,8 @@ _SENTENCES = {
     "csrf_failed": "The request lacks a valid CSRF token: send the csrftoken cookie's value as X-CSRFToken.",
     "not_found": "There is no such thing, or it is not in a project of yours.",
     "too_large": "The body is too large.",
-    "server_error": "Something is broken on this side; nothing was stored. The log of the service says what.",
-    "unavailable": "The database did not answer in time; nothing was stored. Send the request again.",
+    "server_error": "Something is broken on this side; the log of the service says what.",
+    "unavailable": "The database did not answer in time. Send the request again; what is stored already is recognised.",
 }
 _KINDS: dict[type[Exception], str] = {
     exceptions.NotAuthenticated: "not_authenticated",
@@ -62,13 +63,16 @@ _KINDS: dict[type[Exception], str] = {
 def answer(error: Exception, _context: dict[str, Any]) -> HttpResponse | None:
     """REST framework's exception handler. None for a bug, which becomes `server_error` further out."""
     if isinstance(error, DomainError):
-        return shaped(error.code, error.message, error.details)
+        return _with_headers(shaped(error.code, error.message, error.details), error)
     code = _code(error)
     if code is None:
         return None
     if code == "unavailable":
         logger.error("The database did not answer.", exc_info=error)
-    response = shaped(code, _message(code, error))
+    return _with_headers(shaped(code, _message(code, error)), error)
+
+
+def _with_headers(response: JsonResponse, error: Exception) -> JsonResponse:
     if challenge := getattr(error, "auth_header", None):
         response["WWW-Authenticate"] = challenge
     if wait := getattr(error, "wait", None):

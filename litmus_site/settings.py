@@ -99,6 +99,9 @@ def _database() -> dict[str, Any]:
         raise BadEnvironment(
             "DATABASE_URL cannot be read; write it as postgres://user:password@host:5432/name."
         ) from None
+    if database["ENGINE"] == "django.db.backends.postgresql":
+        # Values travel apart from the statement, so that the log of a server that logs a failing one has none of them.
+        database.setdefault("OPTIONS", {})["server_side_binding"] = True
     return database
 
 
@@ -154,6 +157,11 @@ INVITATION_DAYS = env_int("LITMUS_INVITATION_DAYS", 7, least=1, most=90)
 # --- what comes in -----------------------------------------------------------------------------------------------
 
 MAX_BODY_BYTES = env_int("LITMUS_MAX_BODY_MIB", 64, least=1, most=1024) * 1024 * 1024
+# Whole files, for imports: they go to disk as they come, one folder a project, and stay there under their hash.
+MAX_UPLOAD_BYTES = env_int("LITMUS_MAX_UPLOAD_MIB", 2048, least=1, most=1024 * 1024) * 1024 * 1024
+UPLOAD_DIR = DATA_DIR / "uploads"
+# While more than this wait to be judged, runners are asked to wait too.
+MAX_PENDING = env_int("LITMUS_MAX_PENDING", 200_000, least=1, most=1_000_000_000)
 # Bodies of the API are read and limited by the API itself; this one guards the forms.
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 
@@ -234,7 +242,12 @@ CONTENT_SECURITY_POLICY = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "plain": {
+            "class": "litmus_site.logs.QuietFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        }
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": env_str("LITMUS_LOG_LEVEL", "INFO").upper()},
     "loggers": {

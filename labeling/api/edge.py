@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
+from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
@@ -29,6 +30,16 @@ class Unread(BaseParser):
 
     def parse(self, _stream: Any, _media_type: str | None = None, _context: Any = None) -> dict[str, Any]:
         return {}
+
+
+class AnyFormat(BaseContentNegotiation):
+    """Where `format` is a word of the route's own, and errors are JSON as everywhere."""
+
+    def select_parser(self, _request: Any, parsers: Any) -> Any:
+        return parsers[0]
+
+    def select_renderer(self, _request: Any, renderers: Any, _format_suffix: str | None = None) -> Any:
+        return renderers[0], renderers[0].media_type
 
 
 class ApiView(APIView):

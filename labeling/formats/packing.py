@@ -12,7 +12,8 @@ class _Tools(threading.local):
     """Of each thread: a compressor is no thing to share, and dear to make anew for every row."""
 
     def __init__(self) -> None:
-        self.compressor = zstandard.ZstdCompressor()
+        # A fifth quicker than zstd's own choice of level, and a thirtieth larger.
+        self.compressor = zstandard.ZstdCompressor(level=1)
         self.decompressor = zstandard.ZstdDecompressor()
 
 
@@ -23,8 +24,9 @@ def pack(raw: bytes) -> bytes:
     return _tools.compressor.compress(raw)
 
 
-def unpack(packed: bytes) -> bytes:
+def unpack(kept: bytes | memoryview) -> bytes:
     """What was packed, now or earlier by zlib. Nothing, as a purge leaves it, is nothing."""
+    packed = bytes(kept)
     if packed.startswith(_ZSTD):
         return _tools.decompressor.decompress(packed)
     return zlib.decompress(packed) if packed else b""

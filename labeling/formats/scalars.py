@@ -22,8 +22,13 @@ _OBJECT_SCHEMA: dict[str, Any] = {"type": "object", "additionalProperties": True
 _MESSAGES_SCHEMA: dict[str, Any] = {"type": "array", "items": _OBJECT_SCHEMA}
 
 
+def is_storable(text: str) -> bool:
+    """Holds it neither NUL nor lone surrogates, which no column takes?"""
+    return _UNSTORABLE.search(text) is None
+
+
 def _storable(text: str) -> str:
-    if _UNSTORABLE.search(text):
+    if not is_storable(text):
         raise PydanticCustomError("litmus_text", "must not hold NUL or lone surrogates")
     return text
 

@@ -12,6 +12,7 @@ from labeling.vocabulary import Decision
 # The bit of each decision in a stored decision set. The order is part of the stored data: append only.
 _DECISION_BITS = {Decision.FULL_COMPLIANCE: 1, Decision.SAFE_COMPLETION: 2, Decision.REFUSAL: 4}
 EVERY_DECISION = 7
+_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 
 def decisions_to_bits(decisions: Iterable[Decision]) -> int:
@@ -58,7 +59,7 @@ class LosslessJSONField(_TextField):
         return json.loads(value) if isinstance(value, str) else value
 
     def get_prep_value(self, value: Any) -> str | None:
-        return None if value is None else json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+        return None if value is None else _ENCODER.encode(value)
 
     def value_to_string(self, obj: models.Model) -> str:
         return json.dumps(self.value_from_object(obj), ensure_ascii=True)

@@ -3,15 +3,32 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from labeling.formats.normal import canonical
+from labeling.formats.wire import opinion_text
 from labeling.models import Case, Judge, Judgment, Run, Suite, Trajectory
 from labeling.models.fields import bits_to_decisions
 from labeling.vocabulary import Decision, Part
 
 CHUNK = 500
 T = TypeVar("T")
+
+
+class StoredCase(NamedTuple):
+    """What a trajectory takes from its case."""
+
+    id: int
+    key: str
+    definition_hash: str
+    request: list[dict[str, Any]]
+    side: str
+    category: str
+    tier: int | None
+    framing: str
+    kind: str
+    origin: str
+    pair: str
+    base_request: str
 
 
 class StoredTrajectory(NamedTuple):
@@ -37,25 +54,27 @@ def stored_trajectories(run: Run, external_ids: Collection[str]) -> dict[str, St
     }
 
 
-def stored_cases(suite: Suite, keys: Collection[str]) -> dict[str, Case]:
-    """By key, without metadata and the right answer."""
-    return {
-        case.key: case
+def stored_cases(suite: Suite, keys: Collection[str]) -> dict[str, StoredCase]:
+    """By key."""
+    rows = (
+        row
         for chunk in chunked(keys)
-        for case in Case.objects.filter(suite=suite, key__in=chunk).defer("metadata", "right_answer")
-    }
+        for row in Case.objects.filter(suite=suite, key__in=chunk).order_by().values_list(*StoredCase._fields)
+    )
+    return {case.key: case for case in map(StoredCase._make, rows)}
 
 
-def taken_attempts(run: Run, cases: Collection[Case]) -> dict[tuple[str, int], str]:
-    """The external id of each (case key, attempt) there is."""
-    keys = {case.pk: case.key for case in cases}
-    return {
-        (keys[case], attempt): external_id
-        for chunk in chunked(keys)
-        for case, attempt, external_id in Trajectory.objects.filter(run=run, case__in=chunk)
-        .order_by()
-        .values_list("case_id", "attempt", "external_id")
-    }
+def taken_attempts(run: Run, wanted: Collection[tuple[StoredCase, int]]) -> dict[tuple[str, int], str]:
+    """The external id of those (case key, attempt) that are there; not of the other attempts of these cases."""
+    taken = {}
+    for chunk in chunked(wanted):
+        named = {(case.id, attempt): (case.key, attempt) for case, attempt in chunk}
+        cases, attempts = ({each[place] for each in named} for place in (0, 1))
+        rows = Trajectory.objects.filter(run=run, case__in=cases, attempt__in=attempts).order_by()
+        for case, attempt, external_id in rows.values_list("case_id", "attempt", "external_id").iterator():
+            if (case, attempt) in named:
+                taken[named[case, attempt]] = external_id
+    return taken
 
 
 def judges_named(project_id: int, names: Collection[str]) -> dict[str, list[Judge]]:
@@ -88,6 +107,5 @@ def _said(row: Judgment) -> str:
         Part.WITHHELD: row.withheld,
         Part.CHECK: row.check_passed,
     }
-    return canonical(
-        [{part: value for part, value in given.items() if value is not None}, row.undetermined, row.scores]
-    )
+    values = {part: value for part, value in given.items() if value is not None}
+    return opinion_text(values, reason=row.undetermined, scores=row.scores)

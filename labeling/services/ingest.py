@@ -1,10 +1,10 @@
 """Storing trajectories: a body of lines in one transaction and a known number of queries, each line for itself."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from labeling.errors import Conflict
@@ -14,11 +14,16 @@ from labeling.formats.wire import CaseDefinition, PostedJudgment
 from labeling.models import Case, Judge, Judgment, Run, Suite, Trajectory, TrajectoryContent
 from labeling.selectors import stored
 from labeling.selectors.judges import RESERVED
-from labeling.selectors.stored import CHUNK, StoredTrajectory, chunked
-from labeling.services import rows
+from labeling.selectors.stored import StoredCase, StoredTrajectory, chunked
+from labeling.services import bulk, holding, rows
 from labeling.vocabulary import PEOPLE_SOURCES, JudgeKind, RunStatus, TrajectoryStatus
 
 DUPLICATE, CONFLICT, REJECTED = "duplicate", "conflict", "rejected"
+_DEADLOCK = "40P01"
+
+
+class _InTheWay(Exception):
+    """What these lines need cannot be had while others write to the run; nothing is stored yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +49,29 @@ class BulkAnswer(NamedTuple):
     owed: list[int]
 
 
+def together(answers: Sequence[BulkAnswer]) -> BulkAnswer:
+    """The answer to a body of the answers to its parts."""
+    created, duplicate, conflict, rejected = (sum(column) for column in list(zip(*answers, strict=True))[:4])
+    entries = [entry for answer in answers for entry in answer.entries]
+    return BulkAnswer(created, duplicate, conflict, rejected, entries, [pk for each in answers for pk in each.owed])
+
+
 @dataclass(frozen=True, slots=True)
 class _There:
-    """What is there: in the database, and from the lines of this body decided so far."""
+    """What is there: in the database, and from the lines of this body decided so far.
+
+    definitions: of cases that these lines define, each with its identity. said: what judge versions said, by external
+    id, name and version.
+    """
 
     suite: Suite
-    cases: dict[str, Case]
-    definitions: dict[str, CaseDefinition]
+    cases: dict[str, StoredCase]
+    definitions: dict[str, tuple[CaseDefinition, str]]
     trajectories: dict[str, StoredTrajectory]
     hashes: dict[str, str]
     attempts: dict[tuple[str, int], str]
     judges: dict[str, list[Judge]]
+    said: dict[tuple[str, str, str], str]
 
 
 class _Opinion(NamedTuple):
@@ -62,13 +79,27 @@ class _Opinion(NamedTuple):
     posted: PostedJudgment
 
 
-@transaction.atomic(durable=True)
 def store_trajectories(*, run: Run, lines: Sequence[Parsed | Rejected]) -> BulkAnswer:
-    """Store the lines that can be stored, and say of every other one why not.
+    """Store the lines that can be stored, in one transaction, and say of every other one why not.
 
-    The run is held meanwhile: whoever posts to it at the same time waits, and then meets these rows.
+    Others may store new trajectories in the run at the same time. Where they get in the way of each other, the
+    transaction is undone and made again with the run held alone; who waits then meets these rows.
     """
-    run = _held_open(run)
+    if holding.can_be_shared(run):
+        try:
+            return _store(run, lines, alone=False)
+        except _InTheWay:
+            pass
+        except OperationalError as error:
+            # Two posts that contradict each other crosswise may wait for each other.
+            if getattr(error.__cause__, "sqlstate", None) != _DEADLOCK:
+                raise
+    return _store(run, lines, alone=True)
+
+
+@transaction.atomic(durable=True)
+def _store(run: Run, lines: Sequence[Parsed | Rejected], *, alone: bool) -> BulkAnswer:
+    run = _held_open(run, alone=alone)
     parsed = [line for line in lines if isinstance(line, Parsed)]
     there = _what_is_there(run, parsed)
     entries = {line.index: _entry(line, REJECTED, *line.problems) for line in lines if isinstance(line, Rejected)}
@@ -84,7 +115,9 @@ def store_trajectories(*, run: Run, lines: Sequence[Parsed | Rejected]) -> BulkA
             repeats.append(line)
     opinions = _new_opinions(sorted([*created, *repeats], key=lambda line: line.index), there, entries)
     ids = {external_id: known.id for external_id, known in there.trajectories.items()}
-    new_ids = _insert_trajectories(run, created, there)
+    if not alone and any(each.external_id in ids for each in opinions):
+        raise _InTheWay
+    new_ids = _insert_trajectories(run, created, there, alone=alone)
     _insert_judgments(run, opinions, ids | new_ids, there)
     reopened = _reopen(there.trajectories[each.external_id] for each in opinions if each.external_id in ids)
     count = [entry.status for entry in entries.values()].count
@@ -98,9 +131,8 @@ def store_trajectories(*, run: Run, lines: Sequence[Parsed | Rejected]) -> BulkA
     )
 
 
-def _held_open(run: Run) -> Run:
-    runs = Run.objects.select_related("project", "suite").select_for_update(of=("self",), no_key=True)
-    run = runs.get(pk=run.pk)
+def _held_open(run: Run, *, alone: bool) -> Run:
+    run = holding.have_alone(run.pk) if alone else holding.share(run.pk)
     if run.status != RunStatus.OPEN:
         raise Conflict(f"The run is {run.status}; trajectories are taken by open runs only.", status=run.status)
     return run
@@ -113,17 +145,25 @@ def _what_is_there(run: Run, parsed: Sequence[Parsed]) -> _There:
         suite = Suite.objects.select_for_update(no_key=True).get(pk=suite.pk)
     cases = stored.stored_cases(suite, {each.line.case_key for each in parsed})
     trajectories = stored.stored_trajectories(run, {each.line.external_id for each in parsed})
-    new = [each.line for each in parsed if each.line.external_id not in trajectories]
-    touched = {line.case_key: cases[line.case_key] for line in new if line.case_key in cases}
+    new = [each.line for each in parsed if each.external_id not in trajectories]
+    attempts = [(cases[line.case_key], line.attempt) for line in new if line.case_key in cases]
     return _There(
         suite=suite,
         cases=cases,
         definitions={},
         trajectories=trajectories,
         hashes={external_id: known.content_hash for external_id, known in trajectories.items()},
-        attempts=stored.taken_attempts(run, touched.values()),
+        attempts=stored.taken_attempts(run, attempts),
         judges=stored.judges_named(run.project_id, {posted.judge for each in parsed for posted in each.line.judgments}),
+        said=_said_before(trajectories, parsed),
     )
+
+
+def _said_before(known: Mapping[str, StoredTrajectory], parsed: Sequence[Parsed]) -> dict[tuple[str, str, str], str]:
+    judged = {each.external_id for each in parsed if each.line.judgments}
+    external_ids = {known[external_id].id: external_id for external_id in judged if external_id in known}
+    before = stored.said_before(list(external_ids))
+    return {(external_ids[pk], judge, version): text for (pk, judge, version), text in before.items()}
 
 
 # --- deciding ----------------------------------------------------------------------------------------------------
@@ -145,7 +185,7 @@ def _refused(parsed: Parsed, there: _There) -> Entry | None:
     there.hashes[line.external_id] = parsed.content_hash
     there.attempts[attempt] = line.external_id
     if isinstance(line.case, CaseDefinition) and line.case_key not in there.cases:
-        there.definitions[line.case_key] = line.case
+        there.definitions.setdefault(line.case_key, (line.case, line.case.identity()))
     return None
 
 
@@ -154,7 +194,7 @@ def _case_refused(parsed: Parsed, there: _There) -> Entry | None:
     key, definition = line.case_key, line.case if isinstance(line.case, CaseDefinition) else None
     known = there.cases[key].definition_hash if key in there.cases else None
     if known is None and key in there.definitions:
-        known = there.definitions[key].identity()
+        _, known = there.definitions[key]
     if known is not None and (definition is None or definition.identity() == known):
         return None
     if known is not None:
@@ -176,6 +216,9 @@ def _judges_refused(parsed: Parsed, there: _There) -> Entry | None:
         if posted.judge in RESERVED or any(judge.kind != JudgeKind.IMPORTED for judge in judges):
             problem = Problem(f"{path}.judge", f"is {shown(posted.judge)}, the name of a judge that runs here")
             return _entry(parsed, REJECTED, problem)
+        if (parsed.external_id, posted.judge, posted.version) in there.said:
+            # Taken once already, whatever the judge was declared to measure since: the same again changes nothing.
+            continue
         declared = next((judge.measures for judge in judges if judge.version == posted.version), None)
         if declared is not None and (more := [part for part in posted.values() if part not in declared]):
             problem = Problem(path, f"gives {', '.join(more)}; the judge was declared to measure {', '.join(declared)}")
@@ -185,17 +228,7 @@ def _judges_refused(parsed: Parsed, there: _There) -> Entry | None:
 
 def _new_opinions(accepted: Iterable[Parsed], there: _There, entries: dict[int, Entry]) -> list[_Opinion]:
     """The judgments to insert. One that contradicts what the same judge version said is a conflict on its line."""
-    accepted = [each for each in accepted if each.line.judgments]
-    external_ids = {
-        there.trajectories[each.line.external_id].id: each.line.external_id
-        for each in accepted
-        if each.line.external_id in there.trajectories
-    }
-    said = {
-        (external_ids[pk], judge, version): text
-        for (pk, judge, version), text in stored.said_before(list(external_ids)).items()
-    }
-    opinions = []
+    said, opinions = there.said, []
     for each in accepted:
         contradictions = []
         for index, posted in enumerate(each.line.judgments):
@@ -218,17 +251,31 @@ def _entry(line: Parsed | Rejected, status: str, *problems: Problem) -> Entry:
 # --- writing -----------------------------------------------------------------------------------------------------
 
 
-def _insert_trajectories(run: Run, created: Sequence[Parsed], there: _There) -> dict[str, int]:
+def _insert_trajectories(run: Run, created: Sequence[Parsed], there: _There, *, alone: bool) -> dict[str, int]:
     """The new rows' ids by external id, in the order of the lines."""
-    defined = [rows.new_case(there.suite, definition) for definition in there.definitions.values()]
-    Case.objects.bulk_create(defined, batch_size=CHUNK)
-    cases = there.cases | {case.key: case for case in defined}
-    trajectories = [rows.new_trajectory(run, cases[each.line.case_key], each) for each in created]
-    Trajectory.objects.bulk_create(trajectories, batch_size=CHUNK)
-    TrajectoryContent.objects.bulk_create(
-        (rows.new_content(row, each) for row, each in zip(trajectories, created, strict=True)), batch_size=CHUNK
-    )
-    return {row.external_id: row.pk for row in trajectories}
+    if not created:
+        return {}
+    cases = there.cases | _insert_cases(there)
+    ids = bulk.reserved_ids(Trajectory, len(created))
+    numbered = list(zip(ids, created, strict=True))
+    new = [rows.trajectory_row(pk, run, cases[each.line.case_key], each) for pk, each in numbered]
+    if alone:
+        bulk.insert(Trajectory, rows.TRAJECTORY, new)
+    elif bulk.insert_unless_there(Trajectory, rows.TRAJECTORY, sorted(new, key=rows.external_id)) < len(new):
+        raise _InTheWay
+    bulk.insert(TrajectoryContent, rows.CONTENT, (rows.content_row(pk, each) for pk, each in numbered))
+    return {each.external_id: pk for pk, each in numbered}
+
+
+def _insert_cases(there: _There) -> dict[str, StoredCase]:
+    """The cases that these lines define, by key."""
+    if not there.definitions:
+        return {}
+    new = [rows.new_case(there.suite, definition) for definition, _ in there.definitions.values()]
+    for pk, case in zip(bulk.reserved_ids(Case, len(new)), new, strict=True):
+        case.pk = pk
+    bulk.insert(Case, rows.CASE, (rows.case_row(case) for case in new))
+    return {case.key: StoredCase(*(getattr(case, name) for name in StoredCase._fields)) for case in new}
 
 
 def _insert_judgments(run: Run, opinions: Sequence[_Opinion], ids: dict[str, int], there: _There) -> None:
@@ -242,12 +289,13 @@ def _insert_judgments(run: Run, opinions: Sequence[_Opinion], ids: dict[str, int
         Judge.objects.bulk_create(new, ignore_conflicts=True)
         again = stored.judges_named(run.project_id, {name for name, _ in missing})
         known |= {(judge.name, judge.version): judge for versions in again.values() for judge in versions}
-    Judgment.objects.bulk_create(
+    bulk.insert(
+        Judgment,
+        rows.JUDGMENT,
         (
-            rows.new_judgment(ids[each.external_id], known[each.posted.judge, each.posted.version], each.posted)
+            rows.judgment_row(ids[each.external_id], known[each.posted.judge, each.posted.version], each.posted)
             for each in opinions
         ),
-        batch_size=CHUNK,
     )
 
 

@@ -1,12 +1,15 @@
 """Rows made of what was posted, not stored yet. Steps of the services that store them."""
 
 from decimal import Decimal
+from operator import itemgetter
 
 from labeling.formats.lines import Parsed
 from labeling.formats.normal import normal_messages, outcome
 from labeling.formats.wire import CaseDefinition, PostedJudgment
-from labeling.models import Case, Judge, Judgment, Run, Suite, Trajectory, TrajectoryContent
+from labeling.models import Case, Judge, Run, Suite
 from labeling.models.fields import decisions_to_bits
+from labeling.selectors.stored import StoredCase
+from labeling.services import bulk
 from labeling.vocabulary import Part, Undetermined
 
 
@@ -19,60 +22,111 @@ def new_case(suite: Suite, definition: CaseDefinition) -> Case:
     return Case(suite=suite, definition_hash=definition.identity(), **columns)
 
 
-def new_trajectory(run: Run, case: Case, parsed: Parsed) -> Trajectory:
+CASE = tuple(field.attname for field in Case._meta.concrete_fields)
+
+
+def case_row(case: Case) -> bulk.Row:
+    return [getattr(case, name) for name in CASE]
+
+
+# In the order of what `trajectory_row` gives; as judging and people leave it, the other columns have their defaults.
+TRAJECTORY = (
+    "id",
+    "run_id",
+    "case_id",
+    "external_id",
+    "attempt",
+    "content_hash",
+    "outcome",
+    "stop_reason",
+    "observed_at",
+    "side",
+    "category",
+    "tier",
+    "framing",
+    "kind",
+    "origin",
+    "pair",
+    "base_request",
+)
+
+
+external_id = itemgetter(TRAJECTORY.index("external_id"))
+
+
+def trajectory_row(pk: int, run: Run, case: StoredCase, parsed: Parsed) -> bulk.Row:
     line = parsed.line
-    return Trajectory(
-        run=run,
-        case=case,
-        external_id=line.external_id,
-        attempt=line.attempt,
-        content_hash=parsed.content_hash,
-        outcome=outcome(parsed.messages, error=line.error, stop_reason=line.stop_reason, given=case.request),
-        stop_reason=line.stop_reason,
-        observed_at=line.observed_at,
-        side=case.side,
-        category=case.category,
-        tier=case.tier,
-        framing=case.framing,
-        kind=case.kind,
-        origin=case.origin,
-        pair=case.pair,
-        base_request=case.base_request or case.key,
+    return (
+        pk,
+        run.pk,
+        case.id,
+        line.external_id,
+        line.attempt,
+        parsed.content_hash,
+        outcome(parsed.messages, error=line.error, stop_reason=line.stop_reason, given=case.request),
+        line.stop_reason,
+        line.observed_at,
+        case.side,
+        case.category,
+        case.tier,
+        case.framing,
+        case.kind,
+        case.origin,
+        case.pair,
+        case.base_request or case.key,
     )
 
 
-def new_content(trajectory: Trajectory, parsed: Parsed) -> TrajectoryContent:
+CONTENT = ("trajectory_id", "messages", "tools", "error", "metadata", "raw")
+
+
+def content_row(trajectory_id: int, parsed: Parsed) -> bulk.Row:
     line = parsed.line
-    return TrajectoryContent(
-        trajectory=trajectory,
-        messages=parsed.messages,
-        tools=line.tools,
-        error=line.error,
-        metadata=line.metadata,
-        raw=parsed.raw,
-    )
+    return trajectory_id, parsed.messages, line.tools, line.error, line.metadata, parsed.raw
 
 
-def new_judgment(trajectory_id: int, judge: Judge, posted: PostedJudgment) -> Judgment:
-    return Judgment(
-        trajectory_id=trajectory_id,
-        judge=judge,
-        decisions=decisions_to_bits(posted.decisions()),
-        harm_grade=posted.harm_grade,
-        explained=posted.flags.explained,
-        alternative_offered=posted.flags.alternative_offered,
-        withheld=posted.flags.withheld,
-        check_passed=posted.check_passed,
-        measures=_measures(judge, posted),
-        undetermined=posted.reason(),
-        scores=posted.scores,
-        evidence=posted.evidence,
-        rationale=posted.rationale,
-        raw_output=_raw_output(posted),
-        input_tokens=posted.input_tokens,
-        output_tokens=posted.output_tokens,
-        cost_usd=None if posted.cost_usd is None else round(Decimal(str(posted.cost_usd)), 6),
-        latency_ms=posted.latency_ms,
+JUDGMENT = (
+    "trajectory_id",
+    "judge_id",
+    "decisions",
+    "harm_grade",
+    "explained",
+    "alternative_offered",
+    "withheld",
+    "check_passed",
+    "measures",
+    "undetermined",
+    "scores",
+    "evidence",
+    "rationale",
+    "raw_output",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "latency_ms",
+)
+
+
+def judgment_row(trajectory_id: int, judge: Judge, posted: PostedJudgment) -> bulk.Row:
+    return (
+        trajectory_id,
+        judge.pk,
+        decisions_to_bits(posted.decisions()),
+        posted.harm_grade,
+        posted.flags.explained,
+        posted.flags.alternative_offered,
+        posted.flags.withheld,
+        posted.check_passed,
+        _measures(judge, posted),
+        posted.reason(),
+        posted.scores,
+        posted.evidence,
+        posted.rationale,
+        _raw_output(posted),
+        posted.input_tokens,
+        posted.output_tokens,
+        None if posted.cost_usd is None else round(Decimal(str(posted.cost_usd)), 6),
+        posted.latency_ms,
     )
 
 

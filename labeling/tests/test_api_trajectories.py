@@ -3,16 +3,20 @@
 import gzip
 import io
 import json
-import zlib
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from labeling.api import bodies
 from labeling.errors import TooLarge
-from labeling.models import Trajectory, TrajectoryContent
+from labeling.formats import lines
+from labeling.formats.packing import unpack
+from labeling.models import Run, Trajectory, TrajectoryContent
+from labeling.services import ingest
 from labeling.tests import make
 from labeling.tests.posting import Runner, definition, error, judgment, line
+from labeling.vocabulary import TrajectoryStatus
 
 pytestmark = pytest.mark.django_db
 
@@ -63,7 +67,7 @@ def test_one_object_is_one_line(runner: Runner, path: str) -> None:
 def test_the_bytes_are_kept_as_posted(runner: Runner, path: str) -> None:
     raw = b'{"external_id" : "t", "case":{"key":"c","side":"benign"}, "messages":[ ], "metadata":{"x":1.50}}'
     runner.post(path, b"[" + raw + b"]")
-    assert zlib.decompress(TrajectoryContent.objects.get().raw) == raw
+    assert unpack(TrajectoryContent.objects.get().raw) == raw
 
 
 def test_every_line_that_was_not_created_is_answered_for(runner: Runner, path: str) -> None:
@@ -199,10 +203,113 @@ def test_deep_and_long_lines_are_rejected_and_the_others_stored(runner: Runner, 
 
 
 def test_more_lines_than_an_answer_could_name_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    from labeling.formats import lines
-
     monkeypatch.setattr(lines, "MAX_LINES", 3)
-    for read in (lines.read_ndjson, lines.read_json):
-        body = b"0\n" * 5 if read is lines.read_ndjson else b"[0,0,0,0,0]"
-        with pytest.raises(TooLarge, match="send fewer"):
-            read(body)
+    with pytest.raises(TooLarge, match="send fewer"):
+        lines.split_ndjson(io.BytesIO(b"0\n" * 5))
+    with pytest.raises(TooLarge, match="send fewer"):
+        lines.split_json(b"[0,0,0,0,0]")
+
+
+# --- bodies that go in by parts ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything that is done by parts is done by small ones, and what is kept on disk is."""
+    monkeypatch.setattr(lines, "CHUNK_LINES", 2)
+    monkeypatch.setattr(bodies, "_CHUNK", 7)
+    monkeypatch.setattr(bodies, "_IN_MEMORY", 10)
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("content_type", ["application/json", NDJSON])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_body_in_many_parts_is_answered_as_one(runner: Runner, path: str, content_type: str, packed: bool) -> None:
+    sent = [*LINES, {}, LINES[1], line("t-9", definition("c-9"))]
+    body = ndjson(*sent) if content_type == NDJSON else json.dumps(sent).encode()
+    headers = {"content-encoding": "gzip"} if packed else {}
+    if packed:
+        body = gzip.compress(body[:50]) + gzip.compress(body[50:]) + b"\0" * 20
+    answer = runner.post(path, body, content_type=content_type, **headers).json()
+    assert {name: answer[name] for name in ("created", "duplicate", "rejected")} == {
+        "created": 4,
+        "duplicate": 1,
+        "rejected": 1,
+    }
+    assert [each["index"] for each in answer["entries"]] == [3, 4]
+    assert Trajectory.objects.count() == TrajectoryContent.objects.count() == 4
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_run_that_is_closed_while_a_body_goes_in_says_how_far_it_came(
+    runner: Runner, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ingest.store_trajectories
+
+    def store_and_close(*, run: Run, lines: Any) -> ingest.BulkAnswer:
+        answer = store(run=run, lines=lines)
+        Run.objects.update(status="closed")
+        return answer
+
+    monkeypatch.setattr(ingest, "store_trajectories", store_and_close)
+    response = runner.post(path, LINES)
+    assert (response.status_code, error(response)["code"]) == (409, "conflict")
+    assert error(response)["details"] == {"status": "closed", "lines": 2}
+    assert "first 2 lines" in error(response)["message"]
+    assert Trajectory.objects.count() == 2
+
+
+def test_a_broken_line_is_named_by_its_place_in_the_body(runner: Runner, path: str) -> None:
+    body = b"\n".join([json.dumps(LINES[0]).encode(), b"", b" ", b'{"external_id": "x",}', b"", b"{} {}"])
+    entries = runner.post(path, body, content_type=NDJSON).json()["entries"]
+    assert [entry["index"] for entry in entries] == [1, 2]
+    assert "at line 4, column 21" in entries[0]["reason"]
+    assert "at line 6, column 4" in entries[1]["reason"]
+
+
+def test_nothing_of_a_broken_array_is_stored(runner: Runner, path: str) -> None:
+    body = json.dumps(LINES).encode()[:-1] + b", nonsense]"
+    assert runner.post(path, body).status_code == 400
+    assert not Trajectory.objects.exists()
+
+
+def test_a_transcript_of_5000_messages_and_20_mb_is_taken(runner: Runner, path: str) -> None:
+    """FIELD B4.1."""
+    messages = [{"role": ("user", "assistant")[n % 2], "content": f"{n} " + "word " * 800} for n in range(5000)]
+    body = json.dumps({"external_id": "long", "case": definition(), "messages": messages}).encode()
+    assert len(body) > 20_000_000
+    assert runner.post(path, body).json()["created"] == 1
+    assert len(TrajectoryContent.objects.get().messages) == 5000
+
+
+def test_nothing_of_a_body_is_logged(runner: Runner, path: str, caplog: pytest.LogCaptureFixture) -> None:
+    """FIELD B7.4."""
+    caplog.set_level("DEBUG")
+    secret = "how to pick a lock"
+    hostile = [
+        line(secret, definition(secret), secret + "\0", metadata={secret: "\ud800"}),
+        line(secret, secret, secret, judgments=[judgment(secret, decision=secret)]),
+        {secret: secret},
+    ]
+    runner.post(path, ndjson(*hostile, secret.encode(), b"\xff" + secret.encode()), content_type=NDJSON)
+    runner.post(path, secret.encode())
+    assert secret not in caplog.text
+
+
+# --- backpressure ------------------------------------------------------------------------------------------------
+
+
+def test_while_too_much_waits_to_be_judged_a_post_waits_too(runner: Runner, path: str, settings: Any) -> None:
+    # What is found is kept for a second, for one limit; so each step has another.
+    settings.MAX_PENDING = 9
+    assert runner.post(path, LINES[:2]).status_code == 201
+    settings.MAX_PENDING = 2
+    assert runner.post(path, LINES[2]).status_code == 201
+    settings.MAX_PENDING = 1
+    response = runner.post(path, LINES)
+    assert (response.status_code, error(response)["code"]) == (429, "busy")
+    assert int(response["Retry-After"]) > 0
+    assert "Retry-After" in error(response)["message"]
+    Trajectory.objects.update(status=TrajectoryStatus.SETTLED)
+    settings.MAX_PENDING = 0
+    assert runner.post(path, LINES).json()["duplicate"] == 3

@@ -58,6 +58,15 @@ def test_tool_calls_of_every_spelling_are_one(call: dict[str, Any]) -> None:
     }
 
 
+@given(
+    st.sampled_from(["system", "developer", "user", "assistant", "tool", "function"]),
+    st.text() | st.none() | st.lists(st.text()),
+)
+def test_what_is_beside_the_words_changes_nothing_about_them(role: str, content: Any) -> None:
+    bare = {"role": role, "content": content}
+    assert normal_messages([bare]) == normal_messages([bare | {"name": "somebody"}])
+
+
 def test_anthropics_tool_use_is_a_tool_call() -> None:
     block = {"type": "tool_use", "id": "t1", "name": "search", "input": {"q": "x"}}
     assert parts({"role": "assistant", "content": [block]}) == [

@@ -1,14 +1,16 @@
 """What clients send: read strictly, refused with a path and a sentence that never repeat what was sent."""
 
 import gzip
+import io
 import json
-import zlib
+from itertools import chain
 from typing import Any
 
 import pytest
 
 from labeling.errors import DomainError
-from labeling.formats.lines import Parsed, Rejected, from_value, read_json, read_ndjson, read_value
+from labeling.formats.lines import Parsed, Rejected, from_value, read_chunks, read_value, split_json, split_ndjson
+from labeling.formats.packing import unpack
 from labeling.formats.problems import Malformed, shown
 from labeling.formats.wire import CaseDefinition, ConfigurationSpec, RunSpec, SuiteSpec, TrajectoryLine, examine, read
 from labeling.tests.posting import definition, judgment, line, run_body
@@ -222,8 +224,16 @@ def test_a_panel_names_judges_in_either_way() -> None:
 # --- bodies ------------------------------------------------------------------------------------------------------
 
 
+def read_json(body: bytes) -> list[Parsed | Rejected]:
+    return list(chain.from_iterable(read_chunks(split_json(body))))
+
+
+def read_ndjson(body: bytes) -> list[Parsed | Rejected]:
+    return list(chain.from_iterable(read_chunks(split_ndjson(io.BytesIO(body)))))
+
+
 def raws(lines: list[Parsed | Rejected]) -> list[bytes]:
-    return [zlib.decompress(each.raw) for each in lines if isinstance(each, Parsed)]
+    return [unpack(each.raw) for each in lines if isinstance(each, Parsed)]
 
 
 def test_the_exact_bytes_of_every_line_are_kept() -> None:
