@@ -6,3 +6,9 @@ from django.apps import AppConfig
 class AuditConfig(AppConfig):
     name = "audit"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from audit.services.history import store_verdicts  # noqa: PLC0415 - models are there only now
+        from labeling.services.importing import verdicts  # noqa: PLC0415
+
+        verdicts.register(store_verdicts)

@@ -143,14 +143,63 @@ form.addEventListener("change", () => {
   if (!missing()) tell("");
 });
 
-// Asked before leaving only where something was written or chosen.
-const untouched = new URLSearchParams(new FormData(form)).toString();
+// Asked before leaving only where something was written or chosen that is not stored as a draft.
+const written = () => new URLSearchParams(new FormData(form)).toString();
+let stored = written();
 addEventListener("beforeunload", (event) => {
-  const now = new URLSearchParams(new FormData(form)).toString();
-  if (!leaving && now !== untouched) event.preventDefault();
+  if (!leaving && written() !== stored) event.preventDefault();
 });
 addEventListener("pageshow", () => {
   leaving = false;
+});
+
+const send = (address, method, body) =>
+  fetch(address, {
+    method,
+    credentials: "same-origin",
+    keepalive: true,
+    headers: { "Content-Type": "application/json", "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
+    body: JSON.stringify({ token: form.elements.token.value, ...body }),
+  }).catch(() => null);
+
+// --- the draft -----------------------------------------------------------------------------------------------------
+
+let revision = Number(form.dataset.revision);
+let timer = null;
+let outdated = false;
+const answers = { yes: true, no: false };
+
+async function keep() {
+  timer = null;
+  const now = written();
+  if (leaving || outdated || now === stored) return;
+  revision += 1;
+  const answer = await send(form.dataset.draft, "PUT", {
+    revision,
+    decision: chosen("decision") || null,
+    harm_grade: chosen("harm_grade") ? Number(chosen("harm_grade")) : null,
+    note: form.elements.note.value,
+    ...Object.fromEntries(["explained", "alternative_offered", "withheld"].map((flag) => [flag, answers[chosen(flag)] ?? null])),
+  });
+  if (answer?.ok) stored = now;
+  else if (answer?.status === 409) {
+    outdated = true;
+    tell((await answer.json()).error.message);
+  }
+}
+
+// A second after the last key, and one at a time: revisions arrive in their order.
+let keeping = Promise.resolve();
+function keepSoon() {
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    keeping = keeping.then(keep);
+  }, 1000);
+}
+form.addEventListener("input", keepSoon);
+form.addEventListener("change", keepSoon);
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "hidden") keeping = keeping.then(keep);
 });
 
 // --- keeping the item ------------------------------------------------------------------------------------------------
@@ -158,13 +207,7 @@ addEventListener("pageshow", () => {
 const until = document.querySelector("[data-until]");
 async function heartbeat() {
   if (document.visibilityState !== "visible" || !form.dataset.heartbeat) return;
-  const token = form.elements.token.value;
-  const answer = await fetch(form.dataset.heartbeat, {
-    method: "POST",
-    credentials: "same-origin",
-    headers: { "Content-Type": "application/json", "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
-    body: JSON.stringify({ token }),
-  }).catch(() => null);
+  const answer = await send(form.dataset.heartbeat, "POST", {});
   if (!answer) return;
   const said = await answer.json().catch(() => ({}));
   if (answer.ok && said.leased_until) {

@@ -8,15 +8,15 @@ from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.reviewed import ClaimAnswer, LeaseAnswer, VerdictAnswer
+from audit.api.reviewed import ClaimAnswer, DraftAnswer, LeaseAnswer, VerdictAnswer
 from audit.selectors.places import NothingLeft
 from audit.selectors.queue import claim_token, disputed, review_item
-from audit.services import reviewing
+from audit.services import drafting, reviewing
 from audit.services.reviewing import VerdictInput
 from labeling.api import bodies
 from labeling.api.edge import ApiView, answered, responses
 from labeling.errors import DomainError, NotAllowed
-from labeling.formats.scalars import JsonObject, Text
+from labeling.formats.scalars import LARGEST_INT, JsonObject, Text
 from labeling.formats.wire import WORD, Model, VerdictParts, Wire, read
 from labeling.models import RunnerKey
 from labeling.selectors.access import membership_of, projects_of
@@ -48,6 +48,15 @@ class VerdictBody(TokenBody, VerdictParts):
 
     def draft(self) -> VerdictInput:
         return VerdictInput(**self.model_dump(exclude={"token"}), source=VerdictSource.API)
+
+
+class DraftBody(VerdictBody):
+    """A verdict that is not finished yet. A later state of it has a higher revision."""
+
+    revision: Annotated[int, Field(ge=1, le=LARGEST_INT)]
+
+    def draft(self) -> VerdictInput:
+        return VerdictInput(**self.model_dump(exclude={"token", "revision"}), source=VerdictSource.API)
 
 
 class Claim(ApiView):
@@ -94,12 +103,42 @@ class GiveVerdict(ApiView):
         responses=responses(400, 409, 413, success={200: VerdictAnswer, 201: VerdictAnswer}),
     )
     def post(self, request: Request, assignment_id: int) -> Response:
-        """Judge the item. Sent again, this answers 200 with the verdict stored first, whatever the body says then."""
+        """Judge the item. Sent again, this answers 200 with the verdict stored first; another verdict is 409."""
         user = _person(request)
         body = _read(VerdictBody, request)
         token = _token(request, assignment_id, body)
         verdict, created = reviewing.submit_verdict(token=token, reviewer=user, draft=body.draft())
         return answered(VerdictAnswer.of(verdict, created=created), status=201 if created else 200)
+
+
+class OneDraft(ApiView):
+    @extend_schema(
+        operation_id="put_draft",
+        request=DraftBody,
+        parameters=[TOKEN],
+        responses=responses(400, 409, 413, success={200: DraftAnswer}),
+    )
+    def put(self, request: Request, assignment_id: int) -> Response:
+        """Keep an unfinished verdict, also after the lease has ended.
+
+        Where a later draft is stored (or another one of the same revision) it stands: 409 with it in `details`.
+        """
+        user = _person(request)
+        body = _read(DraftBody, request)
+        token = _token(request, assignment_id, body)
+        stored = drafting.save_draft(token=token, reviewer=user, revision=body.revision, draft=body.draft())
+        return answered(DraftAnswer.of(stored))
+
+    @extend_schema(
+        operation_id="get_draft",
+        parameters=[TOKEN],
+        responses=responses(400, success={200: DraftAnswer}),
+    )
+    def get(self, request: Request, assignment_id: int) -> Response:
+        """The draft that is stored for this item; revision 0 where there is none."""
+        user = _person(request)
+        token = _token(request, assignment_id, _read(TokenBody, request))
+        return answered(DraftAnswer.of(drafting.stored_draft(token=token, reviewer=user)))
 
 
 class Release(ApiView):

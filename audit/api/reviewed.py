@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Literal
 
-from audit.models import Verdict
+from audit.models import Draft, Verdict
 from audit.selectors.places import NothingLeft
 from audit.selectors.queue import Disputed, ReviewItem
 from labeling.api.answers import Answer
@@ -93,6 +93,20 @@ class ClaimAnswer(Answer):
 
 class LeaseAnswer(Answer):
     leased_until: datetime
+
+
+class DraftAnswer(Answer):
+    """parts: what was given so far, named as in a verdict. saved_at: null where nothing is stored."""
+
+    revision: int
+    parts: dict[str, Any]
+    saved_at: datetime | None
+
+    @classmethod
+    def of(cls, stored: Draft | None) -> "DraftAnswer":
+        if stored is None:
+            return cls(revision=0, parts={}, saved_at=None)
+        return cls(revision=stored.revision, parts=stored.parts, saved_at=stored.saved_at)
 
 
 class VerdictAnswer(Answer):

@@ -1,5 +1,6 @@
 """POST /api/v1/runs/{id}/verdicts/: verdicts that were given elsewhere, before."""
 
+from io import BytesIO
 from typing import Annotated, NamedTuple
 
 from drf_spectacular.types import OpenApiTypes
@@ -64,7 +65,7 @@ class HistoricVerdicts(ApiView):
 def _posted(request: Request) -> _Posted:
     declared = _declared(request)
     if bodies.media_type(request) in bodies.NDJSON:
-        lines = split_ndjson(bodies.read(request, *bodies.NDJSON))
+        lines = split_ndjson(BytesIO(bodies.read(request, *bodies.NDJSON)))
         values = (line.value if isinstance(line, Sent) else line for line in lines)
         return _Posted(read_values(VerdictLine, values), declared)
     value = bodies.read_json(request)

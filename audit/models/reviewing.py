@@ -126,6 +126,25 @@ class Verdict(models.Model):
         return replace(opinion, measures=frozenset(opinion.parts()))
 
 
+class Draft(models.Model):
+    """What a person has chosen and typed so far of one trajectory; it outlives the lease, and ends with the verdict.
+
+    No opinion yet, so it is overwritten: by a higher revision only.
+    """
+
+    trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="drafts")
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="drafts")
+    revision = models.PositiveIntegerField()
+    parts = LosslessJSONField(default=dict)
+    saved_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["trajectory", "reviewer"], name="one_draft_per_person")]
+
+    def __str__(self) -> str:
+        return f"draft of {self.reviewer} on {self.trajectory_id}"
+
+
 class Decline(models.Model):
     """A person will not review this one, and is not asked again."""
 

@@ -11,11 +11,11 @@ from django.views.decorators.http import require_safe
 
 from audit.models import Assignment
 from audit.pages import words
-from audit.pages.transcript import count_invisible, transcript
-from audit.pages.verdict_form import draft_of, verdict_form
+from audit.pages.transcript import count_invisible, excerpt, transcript
+from audit.pages.verdict_form import draft_of, typed_before, verdict_form
 from audit.selectors.asking import assignment_of, held_assignment
 from audit.selectors.places import NothingLeft
-from audit.selectors.queue import disputed, judges_said, queue_counts, review_item
+from audit.selectors.queue import disputed, draft_on, judges_said, queue_counts, review_item
 from audit.services import reviewing, viewing
 from labeling.errors import Conflict, DomainError, NotFound
 from labeling.models import Membership
@@ -113,9 +113,9 @@ def said(request: HttpRequest, key: str, trajectory_id: int) -> HttpResponse:
         "review",
         run=after.run,
         trajectory_id=trajectory_id,
-        judges=[words.opinion_words(one, side=side) for one in after.judges],
-        mine=[words.opinion_words(one, side=side) for one in after.mine],
-        others=[words.opinion_words(one, side=side) for one in after.others],
+        judges=words.opinions_words(after.judges, side=side),
+        mine=words.opinions_words(after.mine, side=side),
+        others=words.opinions_words(after.others, side=side),
     )
     return page(request, "said.html", context)
 
@@ -149,6 +149,8 @@ def _item_page(
 ) -> HttpResponse:
     item = review_item(assignment)
     side = Side(item.side)
+    draft = draft_on(assignment)
+    typed = request.POST if error else typed_before(draft.parts) if draft else {}
     context = framed(
         membership,
         "review",
@@ -157,14 +159,15 @@ def _item_page(
         transcript=transcript(item.messages),
         transcript_url=reverse("transcript", args=[membership.project.key, item.trajectory_id]),
         marked=count_invisible(item.messages),
-        asked=() if _contains(item.messages, item.request) else transcript(item.request).head,
-        twin=None if item.twin is None else {"side": item.twin.side, "messages": transcript(item.twin.request).head},
-        form=verdict_form(request.POST if error else {}),
+        asked=() if _contains(item.messages, item.request) else excerpt(item.request),
+        twin=None if item.twin is None else {"side": item.twin.side, "messages": excerpt(item.twin.request)},
+        form=verdict_form(typed),
+        draft=draft,
+        draft_url=reverse("review_draft", args=[item.assignment_id]),
+        restored=draft is not None and error is None,
         complaints=_complaints(error),
         lost=isinstance(error, Conflict),
-        readers=[
-            words.disputed_words(one, number=number, side=side) for number, one in enumerate(disputed(assignment), 1)
-        ],
+        readers=words.disputed_words(disputed(assignment), side=side),
         heartbeat_url=reverse("review_heartbeat", args=[item.assignment_id]),
         **(after or {}),
     )
@@ -181,7 +184,7 @@ def _complaints(error: DomainError | None) -> tuple[str, ...]:
 
 def _contains(messages: Sequence[dict[str, Any]], request: Sequence[dict[str, Any]]) -> bool:
     """Was the case put to the target as it stands, so that the transcript shows it already?"""
-    said = [part.get("text") for message in messages for part in message["parts"]]
+    said = {part.get("text") for message in messages for part in message["parts"]}
     return all(part.get("text") in said for message in request for part in message["parts"])
 
 

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from audit.pages import words
-from audit.pages.transcript import count_invisible, transcript, whole_message
+from audit.pages.transcript import BEGINNING, Place, count_invisible, transcript, whole_message
 from audit.selectors.asking import labels_for
 from audit.selectors.trajectories import TrajectoryPage, trajectory_in, trajectory_messages, trajectory_page
 from audit.services import viewing
@@ -46,8 +46,8 @@ def _opinions(shown: TrajectoryPage) -> dict[str, Any]:
     return {
         "label": words.label_words(shown.row),
         "why": f"A person is asked because {words.reasons_words(shown.row.reasons)}." if shown.row.reasons else "",
-        "judges": [words.opinion_words(opinion, side=side) for opinion in shown.judges],
-        "people": [words.opinion_words(verdict, side=side) for verdict in shown.people],
+        "judges": words.opinions_words(shown.judges, side=side),
+        "people": words.opinions_words(shown.people, side=side),
     }
 
 
@@ -70,10 +70,12 @@ def transcript_alone(request: HttpRequest, key: str, trajectory_id: int) -> Http
     messages = trajectory_messages(project=membership.project, trajectory_id=trajectory_id)
     _recorded(request, trajectory_id, showed_opinions=False)
     stop = request.GET.get("to")
+    start = Place(max(1, whole_number(request.GET.get("part"))), whole_number(request.GET.get("at"), 0))
     context = framed(
         membership,
         "",
-        message=whole_message(messages, whole_number(request.GET.get("message"), 0)),
+        message=whole_message(messages, whole_number(request.GET.get("message"), 0), start=start),
+        continued=start != BEGINNING,
         transcript=transcript(
             messages, start=whole_number(request.GET.get("from")), stop=whole_number(stop) if stop else None
         ),

@@ -75,6 +75,13 @@ def verdict_form(typed: Mapping[str, str]) -> VerdictForm:
     )
 
 
+def typed_before(parts: Mapping[str, Any]) -> dict[str, str]:
+    """The parts of a stored draft as a form would send them."""
+    said = {name: value for name, value in parts.items() if isinstance(value, bool)}
+    written = {name: str(value) for name, value in parts.items() if isinstance(value, str | int) and name not in said}
+    return written | {name: "yes" if value else "no" for name, value in said.items()}
+
+
 def draft_of(typed: Mapping[str, str]) -> VerdictInput:
     """What was typed, as a verdict. Anything that is no answer is left open, and the service says what is missing."""
     decision, grade = typed.get("decision", ""), typed.get("harm_grade", "")

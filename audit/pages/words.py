@@ -1,7 +1,7 @@
 """Labels and opinions in the words a reader uses. Values in, sentences out; nothing here decides anything."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,9 +81,14 @@ class LabelWords:
     is_error: bool
 
 
+# What a page shows of all opinions of one sort together; the rest of a very long one is in the export.
+_MOST_OPINIONS, _MOST_QUOTES = 30, 10
+_OPINIONS_BYTES, _LONGEST_TEXT_BYTES, _SHORTEST_TEXT_BYTES = 30_000, 8_000, 400
+
+
 @dataclass(frozen=True, slots=True)
 class OpinionWords:
-    """One opinion as its card shows it."""
+    """One opinion as its card shows it. room: how many bytes of the page each of its texts may take."""
 
     author: str
     judge: JudgeName | None
@@ -94,7 +99,17 @@ class OpinionWords:
     is_error: bool
     scores: str
     evidence: tuple[str, ...]
+    quotes_left_out: int
     rationale: str
+    room: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """What judges, or people, said, as cards; `left_out` are too many for a page."""
+
+    shown: tuple[OpinionWords, ...]
+    left_out: int
 
 
 def label_words(row: TrajectoryRow) -> LabelWords:
@@ -124,8 +139,15 @@ def reasons_words(reasons: Iterable[str]) -> str:
     return "; ".join(known.get(reason, reason) for reason in reasons)
 
 
-def opinion_words(said: Said, *, side: Side) -> OpinionWords:
-    """What a judge or a person said."""
+def opinions_words(said: Sequence[Said], *, side: Side) -> Opinions:
+    """What judges, or people, said: the more there is, the less of each."""
+    shown = said[:_MOST_OPINIONS]
+    texts = sum(1 + min(len(one.evidence), _MOST_QUOTES) for one in shown)
+    room = max(_SHORTEST_TEXT_BYTES, min(_LONGEST_TEXT_BYTES, _OPINIONS_BYTES // max(texts, 1)))
+    return Opinions(tuple(_opinion_words(one, side=side, room=room) for one in shown), len(said) - len(shown))
+
+
+def _opinion_words(said: Said, *, side: Side, room: int) -> OpinionWords:
     opinion = said.opinion
     undetermined = f"undetermined: {UNDETERMINED_WORDS[opinion.undetermined]}" if opinion.undetermined else ""
     return OpinionWords(
@@ -137,15 +159,21 @@ def opinion_words(said: Said, *, side: Side) -> OpinionWords:
         counts_as=_counts_as(said.error, side),
         is_error=said.error is True,
         scores=", ".join(f"{name} {value}" for name, value in said.scores.items()),
-        evidence=tuple(_quote(span) for span in said.evidence),
+        evidence=tuple(_quote(span) for span in said.evidence[:_MOST_QUOTES]),
+        quotes_left_out=max(0, len(said.evidence) - _MOST_QUOTES),
         rationale=_text(said.rationale),
+        room=room,
     )
 
 
-def disputed_words(said: Disputed, *, number: int, side: Side) -> OpinionWords:
-    """One of the verdicts a lead decides between, without a name."""
-    reader = Said(said.opinion, said.error, said.note, said.evidence, author=f"Reader {number}")
-    return replace(opinion_words(reader, side=side), standing=said.case_problem)
+def disputed_words(disputed: Sequence[Disputed], *, side: Side) -> tuple[OpinionWords, ...]:
+    """The verdicts a lead decides between, without names."""
+    readers = [
+        Said(one.opinion, one.error, one.note, one.evidence, author=f"Reader {number}")
+        for number, one in enumerate(disputed, 1)
+    ]
+    cards = opinions_words(readers, side=side).shown
+    return tuple(replace(card, standing=one.case_problem) for card, one in zip(cards, disputed, strict=False))
 
 
 def _decision(opinion: Opinion) -> str:

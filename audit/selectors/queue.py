@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from audit.models import Assignment, Verdict
+from audit.models import Assignment, Draft, Verdict
 from audit.selectors.asking import held_by
 from audit.selectors.names import RunRef
 from audit.selectors.places import FIRST_ADJUDICATING_SLOT, held_at
@@ -131,6 +131,12 @@ def disputed(assignment: Assignment) -> tuple[Disputed, ...]:
         )
         for said in verdicts.order_by("pk")
     )
+
+
+def draft_on(assignment: Assignment) -> Draft | None:
+    """What the holder of this claim had chosen and typed before, under this claim or an earlier one: one query."""
+    drafts = Draft.objects.filter(trajectory__audit_request=assignment.request_id, reviewer=assignment.reviewer_id)
+    return drafts.first()
 
 
 def queue_counts(project: Project, user: User) -> QueueCounts:

@@ -201,12 +201,12 @@ def _row(row: Trajectory) -> TrajectoryRow:
         framing=row.framing,
         status=row.status,
         outcome=row.outcome,
-        label=_label(row),
+        label=label_of(row),
         reasons=tuple(request.reasons) if request is not None and request.state == RequestState.OPEN else (),
     )
 
 
-def _label(row: Trajectory) -> LabelView:
+def label_of(row: Trajectory) -> LabelView:
     return LabelView(
         source=row.label_source,
         error=row.label_error,

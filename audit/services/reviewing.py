@@ -4,6 +4,7 @@ An assignment is a slot of a request, held under a lease. Nothing has to run for
 sees that it has. The unique constraints of `Assignment` stand behind all of this.
 """
 
+import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from audit.measure.completeness import asked_parts, missing_parts
-from audit.models import Assignment, ContentView, Decline, Verdict
+from audit.models import Assignment, ContentView, Decline, Draft, Verdict
 from audit.selectors import places
 from audit.selectors.places import NothingLeft
 from audit.services import following, holding
@@ -51,6 +52,15 @@ class VerdictInput:
     confidence: int | None = None
     case_problem: str = ""
     source: VerdictSource = VerdictSource.BROWSER
+
+    def refuse_what_cannot_be_kept(self) -> None:
+        if len(self.note) > _LONGEST_NOTE or len(self.evidence) > _MOST_EVIDENCE:
+            sentence = f"A note has up to {_LONGEST_NOTE} characters, and evidence up to {_MOST_EVIDENCE} spans."
+            raise DomainError(sentence)
+        if len(self.case_problem) > _LONGEST_PROBLEM or not self.case_problem.isprintable():
+            raise DomainError(f"Name the case's problem in one line of up to {_LONGEST_PROBLEM} characters.")
+        if self.confidence is not None and self.confidence not in _CONFIDENCES:
+            raise DomainError("Confidence is a whole number from 1 to 5.")
 
 
 # --- claiming ----------------------------------------------------------------------------------------------------
@@ -197,6 +207,7 @@ def decline(*, token: str, reviewer: User, reason: str) -> None:
     if current.state == AssignmentState.SUBMITTED:
         raise Conflict("You have given your verdict on this item; it stands.")
     _held(current).update(state=AssignmentState.DECLINED, ended_at=timezone.now())
+    Draft.objects.filter(trajectory=request.trajectory_id, reviewer=reviewer).delete()
     Decline.objects.bulk_create([Decline(request=request, reviewer=reviewer, reason=reason)], ignore_conflicts=True)
 
 
@@ -207,8 +218,8 @@ def decline(*, token: str, reviewer: User, reason: str) -> None:
 def submit_verdict(*, token: str, reviewer: User, draft: VerdictInput) -> Submitted:
     """Store what this person says of the item they claimed, and bring its label in line.
 
-    Once per claim: a second press of the button, or a retry, gets the first verdict back. After the lease has ended it
-    is accepted as long as nobody else took the slot.
+    Once per claim, which the token stands for: a second press of the button, or a retry, gets the first verdict back,
+    and another verdict is a conflict. After the lease has ended it is accepted as long as nobody else took the slot.
     """
     now = timezone.now()
     named = holding.named(token, reviewer)
@@ -216,9 +227,10 @@ def submit_verdict(*, token: str, reviewer: User, draft: VerdictInput) -> Submit
     following.lock([trajectory_id])
     request = AuditRequest.objects.select_related("trajectory").get(pk=named.request_id)
     current = holding.current(named)
+    side = Side(request.trajectory.side)
     if current.state == AssignmentState.SUBMITTED:
-        return Submitted(Verdict.objects.get(assignment=current), created=False)
-    parts = _complete(draft, side=Side(request.trajectory.side))
+        return Submitted(_the_same(Verdict.objects.get(assignment=current), draft, side=side), created=False)
+    parts = _complete(draft, side=side)
     seat = Membership.objects.get(project=current.project_id, user=reviewer)
     if not holding.may_hold(seat, current):
         raise NotAllowed("Your role in this project does not include this any more: ask a lead.")
@@ -240,8 +252,25 @@ def submit_verdict(*, token: str, reviewer: User, draft: VerdictInput) -> Submit
         **parts,
     )
     Assignment.objects.filter(pk=current.pk).update(state=AssignmentState.SUBMITTED, slot=slot, ended_at=now)
+    Draft.objects.filter(trajectory=trajectory_id, reviewer=reviewer).delete()
     following.follow([trajectory_id])
     return Submitted(verdict, created=True)
+
+
+def _the_same(stored: Verdict, draft: VerdictInput, *, side: Side) -> Verdict:
+    """The verdict that was stored first, if what is sent now says the same."""
+    try:
+        parts = _complete(draft, side=side)
+    except DomainError:
+        parts = {}
+    # As texts, because evidence may hold NaN, which equals nothing.
+    if not parts or _as_text(parts) != _as_text({name: getattr(stored, name) for name in parts}):
+        raise Conflict("You gave another verdict on this item before, and that one stands.", verdict=stored.pk)
+    return stored
+
+
+def _as_text(parts: Mapping[str, Any]) -> str:
+    return json.dumps(parts, sort_keys=True)
 
 
 def _complete(draft: VerdictInput, *, side: Side) -> dict[str, Any]:
@@ -259,12 +288,7 @@ def _complete(draft: VerdictInput, *, side: Side) -> dict[str, Any]:
             f"This verdict is not complete. {' '.join(missing.values())}",
             missing={part.value: sentence for part, sentence in missing.items()},
         )
-    if len(draft.note) > _LONGEST_NOTE or len(draft.evidence) > _MOST_EVIDENCE:
-        raise DomainError(f"A note has up to {_LONGEST_NOTE} characters, and evidence up to {_MOST_EVIDENCE} spans.")
-    if len(draft.case_problem) > _LONGEST_PROBLEM or not draft.case_problem.isprintable():
-        raise DomainError(f"Name the case's problem in one line of up to {_LONGEST_PROBLEM} characters.")
-    if draft.confidence is not None and draft.confidence not in _CONFIDENCES:
-        raise DomainError("Confidence is a whole number from 1 to 5.")
+    draft.refuse_what_cannot_be_kept()
     asked = asked_parts(side=side, decision=draft.decision)
     return {name: value for name, value in given.items() if Part(name) in asked} | {
         "note": draft.note,

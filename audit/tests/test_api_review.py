@@ -68,6 +68,7 @@ def colleague(project: Project) -> Person:
 
 
 def test_from_the_claim_to_the_verdict(reviewer: Person, project: Project) -> None:
+    """B2.1, B2.2: sent again it is the first, and another verdict is a conflict."""
     item = reviewer.item(project)
     held = {"token": item["token"]}
     beat = reviewer.post(f"{item['assignment_id']}/heartbeat/", held)
@@ -76,10 +77,12 @@ def test_from_the_claim_to_the_verdict(reviewer: Person, project: Project) -> No
     body = {**held, **COMPLIED, "note": "Usable: \0 \ud83d", "evidence": evidence, "confidence": 5}
 
     first = reviewer.post(f"{item['assignment_id']}/verdict/", body)
-    again = reviewer.post(f"{item['assignment_id']}/verdict/", {**held, "decision": "safe_completion", "harm_grade": 0})
+    again = reviewer.post(f"{item['assignment_id']}/verdict/", body)
+    other = reviewer.post(f"{item['assignment_id']}/verdict/", {**held, "decision": "safe_completion", "harm_grade": 0})
 
-    assert (first.status_code, again.status_code) == (201, 200)
+    assert (first.status_code, again.status_code, other.status_code) == (201, 200, 409)
     assert {**again.json(), "created": True} == first.json()
+    assert error(other)["details"] == {"verdict": first.json()["id"]}
     assert first.json()["blind"] is True
     verdict = Verdict.objects.get()
     assert (verdict.source, verdict.kind, verdict.note) == (

@@ -143,6 +143,7 @@ def test_withheld_is_asked_on_the_benign_side_only(run: Run, reviewer: Reviewer)
 
 
 def test_pressing_twice_stores_one_verdict(run: Run, reviewer: Reviewer) -> None:
+    """B2.1."""
     queue(run, 1)
     held = reviewer.start()
     for _ in range(2):
@@ -286,6 +287,7 @@ HOSTILE = (
 
 
 def test_hostile_text_is_inert_and_nothing_of_it_breaks_the_page(run: Run, reviewer: Reviewer) -> None:
+    """B7.1."""
     parts = [
         {"type": "text", "text": HOSTILE},
         {"type": "refusal", "text": HOSTILE},
@@ -313,6 +315,7 @@ def test_a_note_with_a_lone_surrogate_comes_back_without_a_crash(run: Run, revie
 
 
 def test_a_huge_transcript_is_windowed_and_the_rest_is_a_link_away(run: Run, reviewer: Reviewer) -> None:
+    """B4.1."""
     messages = [{"role": "user", "parts": [{"type": "text", "text": f"number {n}."}]} for n in range(1, 5001)]
     request = make.audit_request(make.trajectory(run, transcript=messages))
     reviewer.start()

@@ -197,12 +197,34 @@ def test_the_only_verdict_of_a_one_slot_item_settles_it(request_: AuditRequest, 
 
 
 def test_the_same_verdict_sent_twice_is_stored_once(reviewer: Membership) -> None:
-    """B2.1, B2.2: the second answer is the first, whatever the second body says."""
+    """B2.1, B2.2: the second answer is the first."""
     held = claimed(reviewer)
-    first = submit(held, draft(make.COMPLIED, 3))
-    again = submit(held, draft(make.REFUSED, 0))
+    said = draft(make.COMPLIED, 3, note="\0 \ud83d", evidence=[{"score": float("nan")}])
+    first = submit(held, said)
+    again = submit(held, said)
     assert (first.created, again.created) == (True, False)
     assert again.verdict.pk == first.verdict.pk
+    assert Verdict.objects.get().decision == make.COMPLIED
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        draft(make.REFUSED, 0),
+        draft(make.COMPLIED, 3, note="On second thought."),
+        VerdictInput(decision=None, harm_grade=0),
+    ],
+    ids=["another decision", "another note", "half of one"],
+)
+def test_another_verdict_under_the_same_claim_is_refused_and_the_first_stands(
+    reviewer: Membership, other: VerdictInput
+) -> None:
+    """B2.2: the token of the claim is the key; another body under it is a conflict, not a silent replay."""
+    held = claimed(reviewer)
+    first = submit(held, draft(make.COMPLIED, 3))
+    with pytest.raises(Conflict, match="that one stands") as raised:
+        submit(held, other)
+    assert raised.value.details == {"verdict": first.verdict.pk}
     assert Verdict.objects.get().decision == make.COMPLIED
 
 

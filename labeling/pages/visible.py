@@ -6,7 +6,7 @@ the letters of scripts that need them, and the variation selector behind a symbo
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from typing import NamedTuple
 
@@ -19,8 +19,14 @@ _SUSPECT = re.compile(
     "]"
 )
 _ZWNJ, _ZWJ, _TEXT_STYLE, _EMOJI_STYLE = "\u200c", "\u200d", "\ufe0e", "\ufe0f"
-_TAG_FIRST, _TAG_LAST, _BLACK_FLAG = 0xE0020, 0xE007F, "\U0001f3f4"
+_TAG_FIRST, _TAG_LAST, _BLACK_FLAG, _LONGEST_FLAG = 0xE0020, 0xE007F, "\U0001f3f4", 7
+_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{0,6}\U000e007f(?![\U000e0020-\U000e007f])")
 _NAMES = {0x00: "NULL", 0x07: "BELL", 0x08: "BACKSPACE", 0x0D: "CARRIAGE RETURN", 0x1B: "ESCAPE", 0x7F: "DELETE"}
+# What a character may come to on a page, in bytes: a mark with its name; an escape; else its own UTF-8.
+_MARK_BYTES = 150
+_ESCAPED_BYTES = {"&": 5, "<": 4, ">": 4, '"': 6, "'": 6}
+# A text of nothing but joiners would take seconds to look through, and nobody needs its exact count.
+MOST_LOOKED_AT = 20_000
 
 
 class Marked(NamedTuple):
@@ -48,9 +54,54 @@ def plain(text: str) -> str:
     return "".join(piece.shown if isinstance(piece, Marked) else piece for piece in pieces(text))
 
 
-def count_marked(text: str) -> int:
-    """How many characters of the text are marked."""
-    return sum(piece.times for piece in pieces(text) if isinstance(piece, Marked))
+class Fit(NamedTuple):
+    """So many characters, and at most how many bytes they come to on a page."""
+
+    characters: int
+    size: int
+
+
+class Count(NamedTuple):
+    """How many characters are marked; or, where `is_least`, that there are at least so many."""
+
+    number: int
+    is_least: bool
+
+
+def count_marked(texts: Iterable[str], *, most: int = MOST_LOOKED_AT) -> Count:
+    """How many characters of the texts are marked. It looks at `most` suspects and then stops."""
+    number = looked = 0
+    for text in texts:
+        lines = text.replace("\r\n", "\n")
+        for found in _SUSPECT.finditer(lines):
+            if looked == most:
+                return Count(number, is_least=True)
+            looked += 1
+            number += not _belongs(lines, found.start())
+    return Count(number, is_least=False)
+
+
+def fitting(text: str, room: int) -> Fit:
+    """How much of a text's beginning fits into so many bytes of a page; the work is bounded by the room."""
+    head = text[: max(room, 0)]
+    if _SUSPECT.search(head) is None:
+        escapes = sum(head.count(character) * cost for character, cost in _ESCAPED_BYTES.items())
+        if (size := len(head.encode()) + escapes) <= room:
+            return Fit(len(head), size)
+    before, size = "", 0
+    for position, character in enumerate(head):
+        # A run of one mark is written once.
+        more = 0 if character == before and _SUSPECT.match(character) else _page_bytes(character)
+        if size + more > room:
+            return Fit(position, size)
+        before, size = character, size + more
+    return Fit(len(head), size)
+
+
+def _page_bytes(character: str) -> int:
+    if _SUSPECT.match(character):
+        return _MARK_BYTES
+    return _ESCAPED_BYTES.get(character) or len(character.encode())
 
 
 def pieces(text: str) -> Iterator[str | Marked]:
@@ -126,10 +177,7 @@ def _joins(character: str) -> bool:
 
 
 def _spells_a_flag(text: str, position: int) -> bool:
-    start = position
-    while start and _is_tag(text[start - 1]):
-        start -= 1
-    end = position
-    while end < len(text) and _is_tag(text[end]):
-        end += 1
-    return start > 0 and text[start - 1] == _BLACK_FLAG and end - start <= 7 and ord(text[end - 1]) == _TAG_LAST
+    """A flag of a region is the black flag and a few tags; nothing further away needs to be looked at."""
+    start = text.rfind(_BLACK_FLAG, max(0, position - _LONGEST_FLAG), position)
+    found = _FLAG.match(text, start) if start >= 0 else None
+    return found is not None and position < found.end()

@@ -19,6 +19,17 @@ def visible(value: object) -> SafeString:
 
 
 @register.filter
+def brief(value: object, room: int) -> SafeString:
+    """As `visible`, in about so many bytes of the page; how much more there is follows in words."""
+    text = "" if value is None else str(value)
+    kept = text[: marks.fitting(text, room).characters]
+    if len(kept) == len(text):
+        return visible(text)
+    more = format_html(' <span class="muted">… {} more</span>', size(len(text) - len(kept)))
+    return visible(kept) + more
+
+
+@register.filter
 def plain(value: object) -> str:
     """The same for places that hold text only; the template escapes it as usual."""
     return marks.plain("" if value is None else str(value))

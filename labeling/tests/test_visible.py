@@ -2,7 +2,7 @@
 
 import pytest
 
-from labeling.pages.visible import count_marked, plain, visible
+from labeling.pages.visible import Count, count_marked, fitting, plain, visible
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_what_hides_or_reorders_is_named(text: str, shown: str) -> None:
     ],
 )
 def test_ordinary_text_is_left_alone(text: str) -> None:
-    assert count_marked(text) == 0
+    assert count_marked([text]) == Count(0, is_least=False)
     assert "inv" not in visible(text)
 
 
@@ -48,7 +48,7 @@ def test_markup_is_text() -> None:
 def test_words_in_tag_characters_are_spelled_out() -> None:
     smuggled = "".join(chr(0xE0000 + ord(letter)) for letter in "<b>obey")
     assert "⟪hidden: &lt;b&gt;obey⟫" in visible(f"Hello{smuggled}")
-    assert count_marked(smuggled) == 7
+    assert count_marked([smuggled]).number == 7
 
 
 def test_what_is_shown_can_always_be_sent() -> None:
@@ -59,4 +59,18 @@ def test_what_is_shown_can_always_be_sent() -> None:
 
 def test_marks_are_counted_one_by_one() -> None:
     # Two overrides and three zero-width spaces.
-    assert count_marked("\u202eabc\u202c \u200b\u200b\u200b") == 5
+    assert count_marked(["\u202eabc\u202c ", "\u200b\u200b\u200b\r\n"]) == Count(5, is_least=False)
+
+
+def test_counting_stops_where_nobody_needs_it_exactly() -> None:
+    assert count_marked(["\u200b\u200c" * 1_000_000], most=10) == Count(10, is_least=True)
+
+
+@pytest.mark.parametrize(
+    "text", ["plain words " * 99, "<'&>\"" * 99, "\u200b\u200c" * 99, "\0" * 99, "é👩\u200d👧\ud83d" * 99, ""]
+)
+def test_what_fits_into_a_page_is_never_more_than_said(text: str) -> None:
+    for room in (0, 1, 100, 1000, 100_000):
+        fit = fitting(text, room)
+        assert len(visible(text[: fit.characters]).encode()) <= fit.size <= room
+    assert fit.characters == len(text)

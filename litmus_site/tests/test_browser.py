@@ -198,6 +198,7 @@ def test_two_people_never_hold_the_same_item_and_who_is_late_keeps_what_was_type
 
 
 def test_hostile_text_does_nothing_and_is_shown(browser_page: Page, project: Project) -> None:
+    """B7.1, B7.2."""
     page = browser_page
     run = Run.objects.get()
     transcript = [{"role": "user", "parts": [{"type": "text", "text": HOSTILE}]}, *make.messages("x", HOSTILE)]

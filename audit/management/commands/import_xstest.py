@@ -11,12 +11,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.services import history
 from labeling.errors import DomainError
-from labeling.formats import tables, wire
+from labeling.formats import wire
 from labeling.formats.decoding import Decoded, decoded
+from labeling.formats.files import tables
+from labeling.formats.files.source import Source, Unread
 from labeling.formats.lines import from_value, read_values
 from labeling.formats.mapping import ImportMapping
 from labeling.formats.readers import xstest
-from labeling.formats.reading import Row, Source, Unread
+from labeling.formats.reading import Row
 from labeling.models import Project, Run, Suite
 from labeling.services import ingest, runs, suites
 from labeling.tasks import request_draw, request_judging
