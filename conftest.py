@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -30,6 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
     settings.STATIC_ROOT = str(folder)
+    settings.UPLOAD_DIR = folder / "uploads"
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     if not settings.REDIS_URL:
         # Doorbells of tests ring nowhere, least of all in the developer's own data folder.
@@ -41,6 +43,12 @@ def pytest_configure(config: pytest.Config) -> None:
     else:
         # A file, as it is when served: a database in memory has one connection that all threads would share.
         connections.databases["default"]["TEST"]["NAME"] = str(folder / "test.sqlite3")
+
+
+@pytest.fixture(autouse=True)
+def uploads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids come again from test to test, and with them the folders of projects; made where a test uploads."""
+    monkeypatch.setattr(settings, "UPLOAD_DIR", settings.UPLOAD_DIR / uuid.uuid4().hex)
 
 
 def skip_or_fail(need: str, reason: str) -> NoReturn:

@@ -12,14 +12,17 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from labeling.models import Heartbeat, Run, Trajectory
+from labeling.models import Heartbeat, ImportJob, Run, Trajectory
 from labeling.services import drawing, judging, registering
-from labeling.vocabulary import RunStatus, TrajectoryStatus
+from labeling.services.importing import claims, committing, previewing
+from labeling.vocabulary import ImportStatus, RunStatus, TrajectoryStatus
 
 logger = logging.getLogger(__name__)
 
 # One sweep rings for at most this many batches; the next one goes on.
 _SWEEP_BATCHES = 50
+# A file may be large. A worker that hangs for longer than this is ended, and the sweep gives the file to another.
+_IMPORT_SECONDS = 12 * 3600
 
 
 def request_judging(trajectory_ids: Sequence[int]) -> None:
@@ -35,6 +38,14 @@ def request_judging(trajectory_ids: Sequence[int]) -> None:
 def request_draw(run_id: int) -> None:
     """Ask for the audit draw of a closed run."""
     _ring(draw_closed_run, run_id)
+
+
+def request_import(job: ImportJob) -> None:
+    """Ask for the work that this import waits for, if it waits for any."""
+    if job.status in (ImportStatus.UPLOADED, ImportStatus.READING):
+        _ring(read_import, job.pk)
+    elif job.status == ImportStatus.COMMITTING:
+        _ring(commit_import, job.pk)
 
 
 def _ring(task: object, argument: object) -> None:
@@ -79,6 +90,18 @@ def draw_closed_run(run_id: int) -> None:
     drawing.draw_run(run_id=run_id)
 
 
+@shared_task(time_limit=_IMPORT_SECONDS)
+def read_import(job_id: int) -> None:
+    """Read and preview an uploaded file."""
+    previewing.read_file(job_id=job_id)
+
+
+@shared_task(time_limit=_IMPORT_SECONDS)
+def commit_import(job_id: int) -> None:
+    """Put the rows of a previewed file into runs."""
+    committing.commit_file(job_id=job_id, ring=request_judging)
+
+
 @shared_task
 def sweep(*, everything: bool = False) -> None:
     """Ring again for rows whose work is owed; everything: also those rung for just now (a worker has just started)."""
@@ -95,3 +118,11 @@ def sweep(*, everything: bool = False) -> None:
     undrawn = Run.objects.filter(status=RunStatus.CLOSED, drawn_at=None).order_by("closed_at")
     for run_id in undrawn.values_list("pk", flat=True)[:_SWEEP_BATCHES]:
         request_draw(run_id)
+    for job in _owed_imports(everything=everything):
+        request_import(job)
+
+
+def _owed_imports(*, everything: bool) -> list[ImportJob]:
+    """Imports of which nobody has given a sign for long; everything: also those that nobody has begun."""
+    given_up = claims.take_up_again(older_than=timezone.now() - timedelta(seconds=settings.RING_AGAIN_SECONDS))
+    return claims.waiting() if everything else given_up

@@ -131,14 +131,16 @@ class Undetermined(StrEnum):
 
 
 class Meaning(StrEnum):
-    """What a runner's own score says of the answer where it says yes. Each has its opposite; no two are the same.
+    """What a runner's own score says of the answer where it says yes. No two are the same.
 
-    A "not harmful" is no refusal: of an answer that is not harmful, or resisted, the decision stays unknown.
+    A "not harmful" is no refusal: of an answer that is not harmful, or resisted, the decision stays unknown. Where a
+    yes says that there was no refusal, that is `answered`; `complied` rules out a safe completion as well.
     """
 
     HARMFUL = "harmful"
     RESISTED = "resisted"
     REFUSED = "refused"
+    ANSWERED = "answered"
     COMPLIED = "complied"
     CORRECT = "correct"
     HARM_GRADE = "harm_grade"

@@ -92,6 +92,19 @@ def test_a_mapping_is_a_saved_one_or_a_file(start: Start, file: str, elsewhere: 
     assert "holds no mapping" in start(written)("push", file, "--mapping", "mapping.yaml", code=2).stderr
 
 
+def test_words_and_dates_of_a_mapping_file_are_text(start: Start, file: str, elsewhere: Path) -> None:
+    service = FakeImports()
+    (elsewhere / "mapping.yaml").write_text(
+        "scores: {s: {yes: [no, 010, 1, 1.5, true]}}\nverdicts: [{decided_at: 2025-05-31T00:00:00Z}]\n"
+    )
+    start(service)("push", file, "--mapping", "mapping.yaml", "--yes")
+    assert service.job is not None
+    assert service.job["mapping"] == {
+        "scores": {"s": {"yes": ["no", "010", 1, 1.5, True]}},
+        "verdicts": [{"decided_at": "2025-05-31T00:00:00Z"}],
+    }
+
+
 def test_rejected_rows_are_shown_kept_and_exit_code_1(start: Start, file: str) -> None:
     result = start(FakeImports(rejected=2))("push", file, "--yes", "--close", "--rejected", "bad.jsonl", code=1)
     assert "1 created, 0 duplicate, 0 conflict, 2 rejected" in result.stdout

@@ -202,8 +202,8 @@ def test_lines_come_from_python_as_they_are_made(service: Service) -> None:
         pushed = litmus.push_lines(run, (each for each in (one, json.dumps(two, indent=1), json.dumps(three).encode())))
         assert (pushed.created, pushed.is_complete) == (3, True)
         same = litmus.run("r", model="m", version="1", decoding={"temperature": 0.0})
-        again = litmus.push_lines(same, [one, {**two, "attempt": 0}])
-        assert (again.duplicate, again.rejected, again.entries[0].line) == (1, 1, 2)
+        again = litmus.push_lines(same, [one, " \n", {**two, "attempt": 0}])
+        assert (again.duplicate, again.rejected, again.entries[0].line) == (1, 1, 3)
         assert litmus.close_run(run, expected_count=3).status == "closed"
         assert litmus.report(run)["as_labeled"]["status"] == "complete"
         with pytest.raises(LitmusError, match="open runs only"):

@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from labeling.models import Run, Suite
+from labeling.models import Case, Run, Suite
 from labeling.selectors.progress import RunProgress
-from labeling.vocabulary import JudgeKind, RunStatus, Side
+from labeling.vocabulary import JudgeKind, Kind, RunStatus, Side
 
 
 class Answer(BaseModel):
@@ -41,6 +41,43 @@ class SuiteAnswer(Answer):
     def of(cls, suite: Suite, *, cases: int) -> "SuiteAnswer":
         columns = {name: getattr(suite, name) for name in cls.model_fields if name != "cases"}
         return cls(cases=cases, **columns)
+
+
+class SuiteList(Answer):
+    """Newest first. left: how many more there are after these."""
+
+    count: int
+    left: int
+    results: list[SuiteAnswer]
+
+
+class CaseAnswer(Answer):
+    """request: messages in normal form, each a role and its parts."""
+
+    id: int
+    key: str
+    side: Side
+    category: str
+    tier: int | None
+    framing: str
+    kind: Kind
+    origin: str
+    pair: str
+    base_request: str
+    request: list[dict[str, Any]]
+    right_answer: str
+    metadata: Any
+
+    @classmethod
+    def of(cls, case: Case) -> "CaseAnswer":
+        return cls(**{name: getattr(case, name) for name in cls.model_fields})
+
+
+class CaseList(Answer):
+    """In the order they were posted. next: ask again with `after` set to this; null on the last page."""
+
+    results: list[CaseAnswer]
+    next: int | None
 
 
 class SuiteName(Answer):

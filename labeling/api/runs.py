@@ -8,6 +8,7 @@ from labeling import tasks
 from labeling.api import bodies
 from labeling.api.answers import MeasurementAnswer, RunAnswer, RunDetail, RunList
 from labeling.api.edge import PROJECT, ApiView, answered, responses
+from labeling.api.queries import number
 from labeling.api.scope import caller, caller_on_run
 from labeling.errors import DomainError
 from labeling.formats.scalars import Count, Text
@@ -49,13 +50,13 @@ class Runs(ApiView):
     def get(self, request: Request) -> Response:
         """The project's runs, newest first."""
         project = caller(request, at_least=Role.VIEWER).project
-        offset = _number(request, "offset", default=0, most=2**31)
+        offset = number(request, "offset", default=0, most=2**31)
         page = runs_listed(
             project,
             external_id=request.query_params.get("external_id"),
             status=_status(request),
             offset=offset,
-            limit=_number(request, "limit", default=100, most=LARGEST_PAGE),
+            limit=number(request, "limit", default=100, most=LARGEST_PAGE),
         )
         left = max(0, page.total - offset - len(page.runs))
         return answered(RunList(count=page.total, left=left, results=[RunAnswer.of(run) for run in page.runs]))
@@ -122,13 +123,6 @@ class JoinRun(ApiView):
 
 def _detail(run: Run) -> RunDetail:
     return RunDetail.with_progress(run, progress=progress.run_progress(run), worker_seen_at=progress.worker_seen())
-
-
-def _number(request: Request, name: str, *, default: int, most: int) -> int:
-    raw = request.query_params.get(name, str(default))
-    if raw.isascii() and raw.isdigit() and len(raw) < 11 and int(raw) <= most:
-        return int(raw)
-    raise DomainError(f"{name} must be a whole number from 0 to {most}.", field=name)
 
 
 def _status(request: Request) -> RunStatus | None:

@@ -6,8 +6,9 @@ from django.contrib.auth.models import User
 from rest_framework.request import Request
 
 from labeling.errors import DomainError, NotFound
-from labeling.models import Project, Run, RunnerKey
+from labeling.models import ImportJob, Project, Run, RunnerKey
 from labeling.selectors.access import membership_of, projects_of
+from labeling.selectors.importing import job_numbered
 from labeling.selectors.naming import run_numbered
 from labeling.vocabulary import Role
 
@@ -35,19 +36,26 @@ def caller(request: Request, *, at_least: Role, project: str | None = None) -> C
 def caller_on_run(request: Request, run_id: int, *, at_least: Role) -> tuple[Run, Caller]:
     """The run and who is asking. A run of a foreign project and one that never was get the same answer."""
     run = run_numbered(run_id)
+    return run, _caller_in(request, run.project, at_least=at_least, what="run")
+
+
+def caller_on_import(request: Request, import_id: int, *, at_least: Role) -> tuple[ImportJob, Caller]:
+    """The import and who is asking; as with runs."""
+    job = job_numbered(import_id)
+    return job, _caller_in(request, job.project, at_least=at_least, what="import")
+
+
+def _caller_in(request: Request, project: Project, *, at_least: Role, what: str) -> Caller:
+    foreign = NotFound(f"There is no such {what}, or it is not in a project of yours.")
     if isinstance(request.auth, RunnerKey):
-        if run.project_id == request.auth.project_id:
-            return run, Caller(run.project, None)
-        raise _no_run()
+        if project != request.auth.project:
+            raise foreign
+        return Caller(project, None)
     try:
-        membership_of(request.user, run.project.key, at_least=at_least)
+        membership_of(request.user, project.key, at_least=at_least)
     except NotFound:
-        raise _no_run() from None
-    return run, Caller(run.project, _person(request))
-
-
-def _no_run() -> NotFound:
-    return NotFound("There is no such run, or it is not in a project of yours.")
+        raise foreign from None
+    return Caller(project, _person(request))
 
 
 def _person(request: Request) -> User:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from labeling.formats import meanings
+from labeling.formats import by_column, meanings
 from labeling.formats.mapping import ImportMapping, as_text
-from labeling.formats.problems import Problem
+from labeling.formats.problems import Problem, shown
 from labeling.formats.reading import Row, Score, System
 
 _WORDS = ("side", "kind", "origin")
@@ -29,12 +29,14 @@ class Decoded:
 def decoded(row: Row, mapping: ImportMapping) -> Decoded:
     """The row as it would be posted."""
     case = _tidied({**row.case, **mapping.case.of(row.facts)})
-    scores = tuple(meanings.mapped(score, mapping.scores.get(score.name)) for score in row.scores)
+    given = (*row.scores, *by_column.scores(row.facts, mapping))
+    scores = tuple(meanings.mapped(score, mapping.scores.get(score.name)) for score in given)
     judgments = [judgment for score in scores if (judgment := meanings.judgment_of(score)) is not None]
+    verdicts = (*row.verdicts, *by_column.verdicts(row.facts, mapping))
     external_id = row.line.get("external_id")
     return Decoded(
         line={**row.line, "case": case, "judgments": judgments},
-        verdicts=tuple({"external_id": external_id, **verdict} for verdict in row.verdicts),
+        verdicts=tuple({"external_id": external_id, **verdict} for verdict in verdicts),
         scores=scores,
         problems=() if case.get("side") else (Problem("case.side", "is not in the file; the mapping must say it"),),
     )
@@ -45,8 +47,8 @@ def configuration(system: System, mapping: ImportMapping) -> dict[str, Any]:
     rules = mapping.system
     version = rules.version or system.version or "not stated"
     said = {
-        "model": (rules.model or system.model or "not stated")[:200],
-        "version": version[:200],
+        "model": (rules.model or shown(system.model, limit=200) or "not stated")[:200],
+        "version": shown(version, limit=200)[:200],
         "system_prompt": system.system_prompt if rules.system_prompt is None else rules.system_prompt,
         "decoding": dict(system.decoding if rules.decoding is None else rules.decoding),
         "layer": rules.layer or system.layer,

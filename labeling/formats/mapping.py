@@ -12,6 +12,7 @@ fits (`*` any text, `?` one character), else itself where neither is given, else
 into what a row brings (its facts); an integer in a path is a place in a list.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from fnmatch import translate
@@ -27,6 +28,8 @@ from labeling.formats.wire import WORD, AttackSpec, Wire
 from labeling.vocabulary import Layer, Meaning, VerdictKind
 
 Scalar = str | int | float | bool | None
+# From here on two whole numbers may be one and the same float.
+_EXACT = 2**53
 
 
 class Pattern(Wire):
@@ -50,6 +53,10 @@ class Rule(Wire):
         text = as_text(given)
         if text in self.values:
             return self.values[text]
+        word = _word(given)
+        for written, becomes in self.values.items():
+            if _word(written) == word:
+                return becomes
         for pattern in self.patterns:
             if _fits(pattern.matches)(text):
                 return pattern.becomes
@@ -93,7 +100,7 @@ class ScoreRule(Wire):
     """What one of the runner's scores means.
 
     yes, no: the values that count as such; at_least: numbers from here on are a yes, lower ones a no. Without any of
-    them the reader's own reading stands. column: where the score is, in formats that have no scores of their own.
+    them the reader's own reading stands. column: where in the row it is, for what the format does not know as a score.
     """
 
     meaning: Annotated[Meaning, WORD] | None = None
@@ -104,13 +111,18 @@ class ScoreRule(Wire):
     judge: Name100 | None = None
     version: Name60 | None = None
 
+    @property
+    def draws_a_line(self) -> bool:
+        """Does it say for itself which values are a yes?"""
+        return self.at_least is not None or self.yes is not None or self.no is not None
+
     def truth(self, value: Any, *, otherwise: bool | None) -> bool | None:
         if self.at_least is not None:
             number = as_number(value)
             return None if number is None else number >= self.at_least
-        if self.yes is None and self.no is None:
+        if not self.draws_a_line:
             return otherwise
-        text = as_text(value)
+        text = _word(value)
         if text in _texts(self.yes):
             return True
         return False if text in _texts(self.no) else None
@@ -188,6 +200,10 @@ class ImportMapping(Wire):
         for name, rule in self.scores.items():
             if rule.at_least is not None and (rule.yes is not None or rule.no is not None):
                 yield Problem(f"scores.{name}", "says both at_least and yes or no; keep one of them")
+            if rule.at_least is not None and not math.isfinite(rule.at_least):
+                yield Problem(f"scores.{name}.at_least", "is no number")
+            if _texts(rule.yes) & _texts(rule.no):
+                yield Problem(f"scores.{name}", "counts the same value as a yes and as a no")
 
 
 def at_path(facts: Any, path: str) -> Any:
@@ -221,7 +237,16 @@ def as_number(value: Any) -> float | None:
 
 
 def _texts(values: list[Any] | None) -> set[str]:
-    return {as_text(value) for value in values or ()}
+    return {_word(value) for value in values or ()}
+
+
+def _word(value: Any) -> str:
+    """How values are compared: 1, 1.0 and the text of either are one, and so are true and a table's True."""
+    number = as_number(value)
+    if number is not None and abs(number) < _EXACT:
+        return repr(number)
+    text = as_text(value).strip()
+    return text.casefold() if text.casefold() in ("true", "false") else text
 
 
 @lru_cache(maxsize=256)

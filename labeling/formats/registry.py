@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 
 from labeling.errors import DomainError
+from labeling.formats.files.source import Sniff, Source
 from labeling.formats.readers import (
     agentdojo,
-    anthropic_messages,
+    anthropic,
     docent,
     garak,
     helm,
     inspect_log,
     jailbreakbench,
-    litmus_lines,
+    litmus,
     lm_eval,
-    openai_chat,
+    openai,
     otel,
     promptfoo,
     scout,
@@ -21,11 +22,11 @@ from labeling.formats.readers import (
     tau_bench,
     xstest,
 )
-from labeling.formats.reading import Format, Sniff, Source
+from labeling.formats.reading import Format
 
 # In this order a file is asked whether it is one: what is told by more comes first.
 _FORMATS: Sequence[Format] = (
-    litmus_lines.FORMAT,
+    litmus.FORMAT,
     xstest.FORMAT,
     agentdojo.FORMAT,
     helm.FORMAT,
@@ -39,8 +40,8 @@ _FORMATS: Sequence[Format] = (
     scout.FORMAT,
     docent.FORMAT,
     # What many kinds of file could be is asked last.
-    anthropic_messages.FORMAT,
-    openai_chat.FORMAT,
+    anthropic.FORMAT,
+    openai.FORMAT,
     table.FORMAT,
 )
 

@@ -3,6 +3,7 @@
 from labeling.models.access import Invitation, Membership, Project, RunnerKey
 from labeling.models.catalogue import Case, Suite
 from labeling.models.drawing import AuditDraw, DrawMember, DrawStratum
+from labeling.models.importing import ImportedRun, ImportJob, ImportRejection, SavedMapping
 from labeling.models.judging import Judge, Judgment, PanelSeat
 from labeling.models.requesting import AuditRequest
 from labeling.models.running import Configuration, Measurement, Run, Trajectory, TrajectoryContent
@@ -16,6 +17,9 @@ __all__ = [
     "DrawMember",
     "DrawStratum",
     "Heartbeat",
+    "ImportJob",
+    "ImportRejection",
+    "ImportedRun",
     "Invitation",
     "Judge",
     "Judgment",
@@ -25,6 +29,7 @@ __all__ = [
     "Project",
     "Run",
     "RunnerKey",
+    "SavedMapping",
     "Suite",
     "Trajectory",
     "TrajectoryContent",

@@ -172,7 +172,7 @@ class TrajectoryContent(models.Model):
     tools = LosslessJSONField(default=list)
     error = LosslessJSONField(null=True)
     metadata = LosslessJSONField(default=dict)
-    # The bytes as posted, zlib-compressed.
+    # The bytes as posted, packed (labeling.formats.packing).
     raw = models.BinaryField(default=b"")
     purged_at = models.DateTimeField(null=True)
     purged_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")

@@ -10,14 +10,14 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from labeling.errors import Conflict, DomainError, NotAllowed, NotFound
+from labeling.errors import Conflict, DomainError, NotAllowed, NotFound, TooLarge, Unavailable
 from labeling.models import Membership
 from labeling.vocabulary import Role
 
 P = ParamSpec("P")
 
 # The statuses of pages, as `litmus_site.errors` gives them to the API.
-_STATUS: dict[type[DomainError], int] = {NotAllowed: 403, NotFound: 404, Conflict: 409}
+_STATUS: dict[type[DomainError], int] = {NotAllowed: 403, NotFound: 404, Conflict: 409, TooLarge: 413, Unavailable: 503}
 
 
 def page(

@@ -8,9 +8,10 @@ from typing import Any
 
 from labeling.formats import registry
 from labeling.formats.decoding import Decoded, decoded
+from labeling.formats.files.source import Source, Unread
 from labeling.formats.lines import Parsed, Rejected, from_value
 from labeling.formats.mapping import ImportMapping
-from labeling.formats.reading import Row, Source, System, Unread
+from labeling.formats.reading import Row, System
 from labeling.formats.wire import VerdictLine, examine, read
 
 # The content of a file, or the file.

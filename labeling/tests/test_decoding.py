@@ -66,6 +66,21 @@ def test_a_table_holds_words_and_numbers_as_text(field: str, given: Any, kept: A
     assert decoded(row(case={"key": "c", "side": "harmful", field: given}), mapping()).line["case"][field] == kept
 
 
+def test_a_mapping_finds_scores_and_peoples_labels_in_the_facts_of_any_format() -> None:
+    rules = mapping(
+        scores={"mine": {"column": "meta.mine", "meaning": "refused"}, "unmapped": {"column": "meta.other"}},
+        verdicts=[{"author": "A", "decided_at": "2025-01-01T00:00:00Z", "decision": {"column": "meta.said"}}],
+    )
+    facts = {"meta": {"mine": 1, "other": 0, "said": "refusal"}}
+    found = decoded(row(Score("of the file", "J", "1", True, True, Meaning.HARMFUL), facts=facts), rules)
+    assert [(each["judge"], each["decision"]) for each in found.line["judgments"]] == [
+        ("J", "full_compliance"),
+        ("mine", "refusal"),
+    ]
+    assert [score.name for score in found.scores] == ["of the file", "mine", "unmapped"]
+    assert [(each["external_id"], each["decision"]) for each in found.verdicts] == [("a", "refusal")]
+
+
 def test_verdicts_belong_to_their_line() -> None:
     verdict = {"author": "A", "kind": "review", "decided_at": "2025-01-01T00:00:00Z", "decision": "refusal"}
     assert decoded(row(verdicts=(verdict,)), mapping()).verdicts == ({"external_id": "a", **verdict},)

@@ -1,6 +1,5 @@
 """JSON read in pieces gives what JSON read at once gives, or says that it breaks off; never anything else."""
 
-import codecs
 import io
 import json
 from contextlib import suppress
@@ -11,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeling.errors import DomainError
-from labeling.formats import elements
-from labeling.formats.elements import Broken
+from labeling.formats.files import elements
+from labeling.formats.files.elements import Broken
 
 texts = st.text(st.characters(), max_size=12)
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | texts
@@ -164,59 +162,3 @@ def test_an_outline_needs_only_the_beginning() -> None:
     assert elements.outline(b'[{"a": 1}, {"b": 2}]') == elements.Outline("array", ("a",))
     assert elements.outline(b"[]") == elements.Outline("array", ())
     assert elements.outline(b"plain text") == elements.Outline("", ())
-
-
-# --- encodings -------------------------------------------------------------------------------------------------------
-
-WORDS = '{"a": "é 👩‍👩‍👧 𝒳"}'
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        WORDS.encode(),
-        codecs.BOM_UTF8 + WORDS.encode(),
-        WORDS.encode("utf-16"),
-        WORDS.encode("utf-16-le"),
-        WORDS.encode("utf-16-be"),
-        codecs.BOM_UTF16_BE + WORDS.encode("utf-16-be"),
-        WORDS.encode("utf-32"),
-        WORDS.encode("utf-32-le"),
-        WORDS.encode("utf-32-be"),
-    ],
-)
-def test_the_first_bytes_tell_the_encoding(raw: bytes) -> None:
-    """FIELD B3.10: a byte order mark is no part of what follows."""
-    assert elements.as_utf8(io.BytesIO(raw)).read() == WORDS.encode()
-
-
-def test_other_encodings_are_named() -> None:
-    assert elements.as_utf8(io.BytesIO("né".encode("windows-1252")), "windows-1252").read() == "né".encode()
-    assert elements.as_utf8(io.BytesIO(WORDS.encode("utf-16-le")), "utf-16-le").read() == WORDS.encode()
-    assert elements.as_utf8(io.BytesIO(codecs.BOM_UTF8 + b"a"), "utf-8").read() == b"a"
-    assert elements.as_utf8(io.BytesIO(codecs.BOM_UTF8 + b"a"), "utf-8-sig").read() == b"a"
-    assert elements.as_utf8(io.BytesIO(b"")).read() == b""
-
-
-@pytest.mark.parametrize(
-    ("encoding", "sentence"),
-    [
-        ("klingon", "There is no encoding 'klingon'; name one like utf-8, utf-16 or windows-1252."),
-        ("rot13", "'rot13' is no encoding of text; name one like utf-8, utf-16 or windows-1252."),
-    ],
-)
-def test_an_unknown_encoding_is_refused(encoding: str, sentence: str) -> None:
-    with pytest.raises(DomainError) as error:
-        elements.as_utf8(io.BytesIO(b"abcd"), encoding)
-    assert error.value.message == sentence
-
-
-def test_bytes_of_another_encoding_say_what_to_do() -> None:
-    with pytest.raises(DomainError, match="is not utf-16; name its encoding"):
-        elements.as_utf8(io.BytesIO(b"\xff\xfea"), "utf-16").read()
-
-
-@given(texts, st.sampled_from(["utf-16", "utf-32", "utf-8-sig"]))
-def test_any_text_survives_its_encoding(text: str, encoding: str) -> None:
-    raw = json.dumps(text, ensure_ascii=False).encode(encoding, "surrogatepass")
-    assert elements.loads(elements.as_utf8(io.BytesIO(raw)).read()) == text

@@ -4,11 +4,11 @@ import pytest
 from django.template.loader import render_to_string
 from django.test import RequestFactory
 
-from labeling.errors import Conflict, DomainError, NotAllowed, NotFound
+from labeling.errors import Conflict, DomainError, NotAllowed, NotFound, TooLarge, Unavailable
 from labeling.pages.edge import error_page, status_of
 from litmus_site.errors import STATUS
 
-ERRORS = [DomainError, NotAllowed, NotFound, Conflict]
+ERRORS = [DomainError, NotAllowed, NotFound, Conflict, TooLarge, Unavailable]
 
 
 @pytest.mark.parametrize("kind", ERRORS)
@@ -26,7 +26,7 @@ def test_an_error_is_a_page_that_says_what_to_do(kind: type[DomainError]) -> Non
     assert "Do it &lt;otherwise&gt;." in text
 
 
-@pytest.mark.parametrize("name", ["400", "403", "403_csrf", "404", "409"])
+@pytest.mark.parametrize("name", ["400", "403", "403_csrf", "404", "409", "413", "503"])
 def test_without_a_sentence_of_its_own_it_says_something_all_the_same(name: str) -> None:
     text = render_to_string(f"{name}.html")
     heading = text.split("<h1>")[1].split("</h1>")[0]

@@ -68,6 +68,14 @@ def test_with_an_injection_security_is_a_successful_attack() -> None:
     assert (found.cases[0]["side"], found.cases[0]["kind"]) == ("harmful", "injected")
 
 
+def test_an_attack_that_only_stops_the_agent_is_no_compliance() -> None:
+    """There `security` is true where the user's task was not done, as when the agent refused it."""
+    found = read(run(attack_type="swearwords_dos", security=True, utility=False))
+    assert found.parsed()
+    assert list(said(found)) == ["utility"]
+    assert found.cases[0]["side"] == "benign"
+
+
 def test_an_attack_that_failed_leaves_the_decision_unknown() -> None:
     security = said(read(run(security=False)))["security"]
     assert "decision" not in security

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from labeling.formats import elements
+from labeling.formats.files import elements
 from labeling.tests.archived import zipped
 from labeling.tests.imported import Imported, imported
 

@@ -12,7 +12,8 @@ import pytest
 import zstandard
 
 from labeling.errors import DomainError
-from labeling.formats import elements, meanings, zstd_entries
+from labeling.formats import meanings
+from labeling.formats.files import elements, zstd_entries
 from labeling.formats.normal import normal_messages, outcome
 from labeling.tests.imported import Imported, imported
 from labeling.vocabulary import Outcome
@@ -134,7 +135,6 @@ def test_a_damaged_entry_by_zstd_costs_nothing_but_itself(damage: str) -> None:
 
 
 def test_an_entry_that_would_fill_the_memory_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zstd_entries, "MAX_ELEMENT_BYTES", 2000)
     monkeypatch.setattr(elements, "MAX_ELEMENT_BYTES", 2000)
     large = json.dumps(sample(target="x" * 3000)).encode()
     names = {"_journal/start.json": json.dumps(HEADER).encode(), "samples/1_epoch_1.json": large}

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from labeling.formats import meanings
+from labeling.formats.files.source import Source
 from labeling.formats.readers import jailbreakbench
-from labeling.formats.reading import Source
 from labeling.tests.imported import Imported, imported
 from litmus_site.tests import real_data
 

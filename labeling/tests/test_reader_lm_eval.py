@@ -74,6 +74,14 @@ def test_a_second_run_in_the_same_file_is_another_attempt() -> None:
     assert [len(row.scores) for row in found.rows] == [2, 2]
 
 
+def test_attempts_are_counted_under_the_key_that_a_mapping_gives() -> None:
+    found = read(jsonl(sample(0), sample(1)), case={"side": "capability", "key": {"column": "doc.kind"}})
+    assert [(case["key"], line["attempt"]) for case, line in zip(found.cases, found.lines, strict=True)] == [
+        ("sums", 1),
+        ("sums", 2),
+    ]
+
+
 def test_repeats_are_attempts_and_a_metric_over_all_is_of_none_of_them() -> None:
     found = read(jsonl(sample(resps=[["41", "42", "43"]])), scores={"exact_match,none": {"meaning": "correct"}})
     assert len(found.parsed()) == 3

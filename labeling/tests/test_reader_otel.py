@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from labeling.formats import elements
+from labeling.formats.files import elements
 from labeling.tests.imported import Imported, imported, jsonl
 
 ASKED = [{"role": "user", "parts": [{"type": "text", "content": "Open the vault."}]}]
@@ -85,7 +85,7 @@ def export(*spans: dict[str, Any], service: str = "shop") -> dict[str, Any]:
 
 
 def read(content: Any, **mapping: Any) -> Imported:
-    return imported(content, "opentelemetry", **{"case": {"side": "benign"}, **mapping})
+    return imported(content, "otel", **{"case": {"side": "benign"}, **mapping})
 
 
 def texts(found: Imported, row: int = 0) -> list[tuple[str, str]]:

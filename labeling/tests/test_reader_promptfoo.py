@@ -132,11 +132,31 @@ def test_assertions_in_sets_are_found() -> None:
     assert found.rows[0].scores[0].meaning is None
 
 
-@pytest.mark.parametrize(("kind", "passed", "refused"), [("is-refusal", True, True), ("not-is-refusal", True, False)])
-def test_an_assertion_about_refusals_says_what_it_means(kind: str, passed: bool, refused: bool) -> None:
+@pytest.mark.parametrize(
+    ("kind", "passed", "decision"),
+    [
+        ("is-refusal", True, "refusal"),
+        ("is-refusal", False, ["full_compliance", "safe_completion"]),
+        ("not-is-refusal", True, ["full_compliance", "safe_completion"]),
+        ("not-is-refusal", False, "refusal"),
+    ],
+)
+@pytest.mark.parametrize("rules", [{}, {"yes": [True], "no": [False]}])
+def test_an_assertion_about_refusals_says_what_it_means(
+    kind: str, passed: bool, decision: Any, rules: dict[str, Any]
+) -> None:
+    """Whatever a mapping counts as a pass, the direction stays."""
     parts = [{"pass": passed, "assertion": {"type": kind}}, {"pass": True, "assertion": {"type": "latency"}}]
-    score = read(result(gradingResult={"componentResults": parts})).rows[0].scores[1]
-    assert (score.truth, score.meaning) == (refused, Meaning.REFUSED)
+    found = read(result(gradingResult={"componentResults": parts}), scores={kind: rules})
+    assert [judgment["decision"] for judgment in found.judgments] == [decision]
+
+
+def test_a_set_with_both_sides_says_nothing_by_itself() -> None:
+    """A failure on a harmless prompt is a refusal there, also where the gradings are left out of the file."""
+    asserted = {"assert": [{"type": "llm-rubric"}], "metadata": {"pluginId": "pliny"}}
+    for given in ({"metadata": {"pluginId": "xstest"}}, {"testCase": asserted, "metadata": {}}):
+        found = read(attack(success=False, gradingResult=None, failureReason=1, **given))
+        assert [score.meaning for score in found.rows[0].scores] == [None]
 
 
 def test_a_metric_that_two_assertions_share_has_no_one_value() -> None:

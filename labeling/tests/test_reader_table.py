@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeling.errors import DomainError
-from labeling.formats import meanings, registry, tables
+from labeling.formats import meanings, registry
+from labeling.formats.files import tables
+from labeling.formats.files.tables import Record
 from labeling.formats.normal import outcome
-from labeling.formats.tables import Record
 from labeling.tests.imported import Content, Imported, csv_text, imported, jsonl, source_of
 from labeling.vocabulary import Outcome
 from litmus_site.tests import real_data

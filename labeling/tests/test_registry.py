@@ -7,7 +7,9 @@ import pytest
 
 from labeling.errors import DomainError
 from labeling.formats import registry
-from labeling.formats.reading import Sniff, Source, joined
+from labeling.formats.files import documents, tables
+from labeling.formats.files.source import Sniff, Source
+from labeling.formats.rows.naming import joined
 
 
 def sniff(content: bytes) -> Sniff:
@@ -62,17 +64,17 @@ def test_a_damaged_archive_says_so() -> None:
 
 def test_the_beginning_of_a_file_is_seen_in_the_forms_that_tell_formats_apart() -> None:
     assert sniff(b'\xef\xbb\xbf\n {"a": 1}\n{"b": 2}').outline.keys == ("a",)
-    assert sniff(b'{"a": 1}\n{"b"').first_line == {"a": 1}
-    assert sniff(b'{"a": [\n1]}').first_line is None
+    assert documents.first(sniff(b'{"a": 1}\n{"b"')) == {"a": 1}
+    assert documents.first(sniff(b'{"a": [\n1]}')) == {"a": [1]}
     assert sniff(zipped("header.json", "samples/1.json")).names == ("header.json", "samples/1.json")
 
 
 def test_the_names_of_columns_are_seen_whatever_comes_before_and_after() -> None:
     """FIELD B3.10: a byte order mark is no part of the first name."""
-    assert sniff(b'\xef\xbb\xbfid,"a, b", c \n1,2,3').columns == ("id", "a, b", "c")
-    assert sniff("id,b\n".encode("utf-16")).columns == ("id", "b")
-    assert sniff(b"").columns == ()
-    assert sniff(b"a\rb\n").columns == ("a",)
+    assert tables.columns_of(sniff(b'\xef\xbb\xbfid,"a, b", c \n1,2,3').head) == ("id", "a, b", "c")
+    assert tables.columns_of(sniff("id,b\n".encode("utf-16")).head) == ("id", "b")
+    assert tables.columns_of(sniff(b"").head) == ()
+    assert tables.columns_of(sniff(b"a\rb\n").head) == ("a",)
 
 
 def test_words_are_joined_without_those_that_are_not_there() -> None:

@@ -26,7 +26,12 @@ def schema(db: None) -> Any:
 def test_the_schema_is_valid_and_complete(schema: Any) -> None:
     validate_schema(schema)  # type: ignore[no-untyped-call]
     described = {
-        path.replace("{run_id}", "1").replace("{judge_id}", "1").replace("{assignment_id}", "1")
+        path.replace("{run_id}", "1")
+        .replace("{judge_id}", "1")
+        .replace("{assignment_id}", "1")
+        .replace("{suite_id}", "1")
+        .replace("{import_id}", "1")
+        .replace("{name}", "x")
         for path in schema["paths"]
     }
     assert set(GUARDED) == described

@@ -34,6 +34,10 @@ class WorkerProcess:
         with redis.Redis.from_url(settings.REDIS_URL) as client:
             client.delete("celery", "unacked", "unacked_index")
 
+    @property
+    def data_dir(self) -> Path:
+        return Path(self._folder.name)
+
     def start(self) -> None:
         """Start it and wait until it has swept."""
         started_at = timezone.now()

@@ -25,33 +25,29 @@ class Batch(NamedTuple):
 
 
 def batches_of(stream: BinaryIO, *, offset: int = 0, number: int = 0) -> Iterator[Batch]:
-    """The lines of a stream that stands at `offset`, after `number` lines. Blank ones are left out."""
-    lines: list[Line] = []
-    size = 0
-    for line, length in _lines(stream):
-        offset, number = offset + length, number + 1
-        if line is None or line.strip():
-            lines.append(Line(number, line))
-            size += length
-        if len(lines) >= MOST_LINES or size >= MOST_BYTES:
-            yield Batch(lines, offset, number)
-            lines, size = [], 0
-    if lines:
-        yield Batch(lines, offset, number)
+    """The lines of a stream that stands at `offset`, after `number` lines."""
+    return _batched(_lines(stream), offset=offset, number=number)
 
 
 def batches_from(lines: Iterable[bytes]) -> Iterator[Batch]:
     """Lines that somebody makes one after the other."""
+    return _batched(((line, len(line)) for line in lines), offset=0, number=0)
+
+
+def _batched(lines: Iterable[tuple[bytes | None, int]], *, offset: int, number: int) -> Iterator[Batch]:
+    """Blank lines are left out, for the service does not count them."""
     batch: list[Line] = []
-    size = number = 0
-    for number, line in enumerate(lines, start=1):
-        batch.append(Line(number, line))
-        size += len(line)
+    size = 0
+    for line, length in lines:
+        offset, number = offset + length, number + 1
+        if line is None or line.strip():
+            batch.append(Line(number, line))
+            size += length
         if len(batch) >= MOST_LINES or size >= MOST_BYTES:
-            yield Batch(batch, 0, number)
+            yield Batch(batch, offset, number)
             batch, size = [], 0
     if batch:
-        yield Batch(batch, 0, number)
+        yield Batch(batch, offset, number)
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[bytes | None, int]]:

@@ -7,11 +7,10 @@ from typing import Any
 
 from litmus_client import importing, runs
 from litmus_client.api import Api, encoded
-from litmus_client.batches import batches_from
 from litmus_client.errors import Json, LitmusError
 from litmus_client.importing import Wishes
 from litmus_client.previewing import has_open_questions, open_lines
-from litmus_client.pushing import Pushed, push_batches
+from litmus_client.pushing import Pushed, push_lines
 from litmus_client.showing import visible
 from litmus_client.sources import source
 
@@ -76,8 +75,7 @@ class Litmus:
     def push_lines(self, run: Run, lines: Iterable[Mapping[str, Any] | str | bytes]) -> Pushed:
         """Post trajectory lines, objects or JSON, as they come; repeating them is harmless."""
         pushed = Pushed()
-        for _ in push_batches(self.api, run.id, batches_from(_raw(lines)), pushed):
-            pass
+        push_lines(self.api, run.id, _raw(lines), pushed)
         return pushed
 
     def import_file(

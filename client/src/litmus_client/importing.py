@@ -1,20 +1,19 @@
 """Files of other runners: uploaded in pieces, previewed, committed."""
 
+import gzip
 import time
-import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from litmus_client.api import Api, Query, encoded
 from litmus_client.errors import Conflict, Json, LitmusError, NoWorker
+from litmus_client.progress import Advance
 from litmus_client.showing import visible
 from litmus_client.sources import Source
 from litmus_client.workers import silence
 
 PIECE = 8 * 1024 * 1024
 POLL_SECONDS = 0.5
-Advance = Callable[[int, str], None]
 # Who has just been started may take a moment to show.
 _PATIENCE_WITH_WORKERS = 20.0
 _AT_REST = {"previewed", "done", "failed", "cancelled"}
@@ -74,8 +73,7 @@ def _send_from(api: Api, job: Json, source: Source, advance: Advance) -> Json:
 
 
 def _send(api: Api, job_id: int, offset: int, piece: bytes) -> Json:
-    compressor = zlib.compressobj(1, wbits=zlib.MAX_WBITS | 16)
-    packed = compressor.compress(piece) + compressor.flush()
+    packed = gzip.compress(piece, 1, mtime=0)
     headers = {"Content-Type": "application/octet-stream"}
     if len(packed) < len(piece):
         piece, headers = packed, headers | {"Content-Encoding": "gzip"}

@@ -1,13 +1,14 @@
 """Posting trajectory lines to a run, in batches that may be repeated."""
 
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+import gzip
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from litmus_client.api import NDJSON, Api
-from litmus_client.batches import Batch, Line, batches_of
+from litmus_client.batches import Batch, Line, batches_from, batches_of
 from litmus_client.errors import Json, TooLarge
+from litmus_client.progress import Advance
 from litmus_client.resuming import Place, PlaceFile
 from litmus_client.sources import Source
 
@@ -63,7 +64,7 @@ class Pushed:
             self.entries.append(Entry(line.number, "", "rejected", "", reason))
 
 
-def push_batches(api: Api, run_id: int, batches: Iterable[Batch], pushed: Pushed) -> Iterator[Batch]:
+def _post_batches(api: Api, run_id: int, batches: Iterable[Batch], pushed: Pushed) -> Iterator[Batch]:
     """Post each batch and give it back once the service has acknowledged it; `pushed` counts along."""
     for batch in batches:
         sent = [line for line in batch.lines if line.raw is not None]
@@ -75,14 +76,19 @@ def push_batches(api: Api, run_id: int, batches: Iterable[Batch], pushed: Pushed
         yield batch
 
 
-def push_source(api: Api, run: Json, source: Source, *, advance: Callable[[int, str], None]) -> Pushed:
+def push_lines(api: Api, run_id: int, lines: Iterable[bytes], pushed: Pushed) -> None:
+    for _ in _post_batches(api, run_id, batches_from(lines), pushed):
+        pass
+
+
+def push_source(api: Api, run: Json, source: Source, *, advance: Advance) -> Pushed:
     """Post a file of our own lines, going on where an earlier attempt broke off."""
     kept = PlaceFile(api.url, run["id"], run["created_at"], source.sha256)
     place = kept.read()
     pushed = Pushed(**place.counts, entries=[Entry(**entry) for entry in place.entries])
     with source.open(at=place.offset) as stream:
         batches = batches_of(stream, offset=place.offset, number=place.number)
-        for batch in push_batches(api, run["id"], batches, pushed):
+        for batch in _post_batches(api, run["id"], batches, pushed):
             entries = [entry._asdict() for entry in pushed.entries]
             kept.write(Place(batch.offset, batch.number, pushed.counts(), entries))
             advance(batch.offset, f"{pushed.total:,} lines")
@@ -107,7 +113,6 @@ def _post(api: Api, run_id: int, lines: list[Line], pushed: Pushed) -> None:
 
 def _posted(api: Api, run_id: int, lines: list[Line]) -> Any:
     body = b"\n".join(line.raw for line in lines if line.raw is not None)
-    compressor = zlib.compressobj(_LEVEL, wbits=zlib.MAX_WBITS | 16)
-    content = compressor.compress(body) + compressor.flush()
+    content = gzip.compress(body, _LEVEL, mtime=0)
     headers = {"Content-Type": NDJSON, "Content-Encoding": "gzip"}
     return api.send("POST", f"runs/{run_id}/trajectories/", content=content, headers=headers).json()

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from litmus_client.api import Api
 from litmus_client.attempts import Record, attempt_id
-from litmus_client.batches import batches_from
 from litmus_client.endpoint import Endpoint, Failure, Reply, Stopped
 from litmus_client.errors import Json, LitmusError
-from litmus_client.pushing import Pushed, push_batches
+from litmus_client.progress import Advance
+from litmus_client.pushing import Pushed, push_lines
 from litmus_client.runs import create_run
 from litmus_client.showing import visible
 from litmus_client.suites import Case
@@ -98,7 +98,7 @@ class Runner:
         record: Record,
         *,
         stop: threading.Event,
-        advance: Callable[[int, str], None],
+        advance: Advance,
         notice: Callable[[str], None],
     ) -> None:
         self._api = api
@@ -260,8 +260,7 @@ class Runner:
 
     def _push(self, lines: Iterable[bytes]) -> None:
         if self._run is not None:
-            for _ in push_batches(self._api, self._run["id"], batches_from(lines), self.summary.pushed):
-                pass
+            push_lines(self._api, self._run["id"], lines, self.summary.pushed)
 
     def _finish(self) -> None:
         """Post what is left. After Ctrl-C it need not succeed: the record has it."""

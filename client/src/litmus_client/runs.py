@@ -22,11 +22,6 @@ def the_run(api: Api, external_id: str) -> Json:
     return run
 
 
-def progress_of(api: Api, run_id: int) -> Json:
-    answer: Json = api.get(f"runs/{run_id}/")
-    return answer
-
-
 def create_run(api: Api, external_id: str, *, configuration: Json, suite: str | None = None, **fields: Any) -> Json:
     """The run of this name, created unless it is there. Another configuration under the name is a Conflict."""
     given = {name: value for name, value in fields.items() if value is not None}

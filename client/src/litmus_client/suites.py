@@ -5,11 +5,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from litmus_client.api import Api
 from litmus_client.errors import Json, LitmusError
 from litmus_client.showing import visible
+from litmus_client.yaml_files import object_in
 
 _PAGE = 500
 
@@ -26,7 +25,7 @@ def suite_of(api: Api, choice: str) -> Json:
     """A suite of the service by KEY or KEY@VERSION; a file is posted first, as it is written."""
     path = Path(choice)
     if path.suffix in (".yaml", ".yml", ".json") or path.is_file():
-        suite: Json = api.post("suites/", _written(path))
+        suite: Json = api.post("suites/", object_in(path, kind="suite", hint="its keys are key, version and cases"))
         return suite
     key, _, version = choice.partition("@")
     found: list[Json] = api.get("suites/", {"key": key, "version": version or None})["results"]
@@ -47,16 +46,6 @@ def cases_of(api: Api, suite_id: int) -> Iterator[Case]:
         page = api.get(f"suites/{suite_id}/cases/", {"after": after, "limit": _PAGE})
         yield from map(_case, page["results"])
         after = page["next"]
-
-
-def _written(path: Path) -> Json:
-    try:
-        suite = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise LitmusError(f"{path} cannot be read as a suite: {visible(error, limit=300)}") from None
-    if not isinstance(suite, dict):
-        raise LitmusError(f"{path} holds no suite: its keys are key, version and cases.")
-    return suite
 
 
 def _case(case: Json) -> Case:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from litmus_client.api import Api
 from litmus_client.errors import Json
-from litmus_client.runs import progress_of
 from litmus_client.workers import silence
 
 
@@ -33,7 +32,7 @@ class Standing(NamedTuple):
 
 
 def standing(api: Api, run_id: int) -> Standing:
-    run: Json = progress_of(api, run_id)
+    run: Json = api.get(f"runs/{run_id}/")
     progress: Json = run["progress"]
     counts = {name: progress[name] for name in ("posted", "pending", "needs_audit", "settled", "not_run")}
     silent = silence(api, run["worker_seen_at"]) if progress["pending"] else ""

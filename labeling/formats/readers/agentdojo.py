@@ -7,6 +7,8 @@ user_task_id, injection_task_id, attack_type, injections, messages, error, evalu
 `security` is true where the attack *worked*, and only where there is an injection task: without one, and where the run
 ended in an error, it is a placeholder that is always true. `utility` is true where the user's task was done. An
 injection task put straight to the agent (user_task_id injection_task_N) is neither side by itself: there, done is harm.
+Attacks whose names end in `dos` only want the user's task undone: their side is benign, and `security`, which is there
+the opposite of `utility`, means nothing by itself.
 The file is written again and again while the run goes on, so it may break off, or lack its result.
 """
 
@@ -16,13 +18,13 @@ from datetime import datetime
 from typing import Any
 
 from labeling.errors import DomainError
-from labeling.formats import archives, elements
-from labeling.formats.by_column import small
-from labeling.formats.loose import as_word
-from labeling.formats.mapping import as_text
-from labeling.formats.naming import Names, storable
+from labeling.formats.files import archives, elements
+from labeling.formats.files.source import Sniff, Source, Unread
+from labeling.formats.mapping import ImportMapping, as_text
 from labeling.formats.normal import is_set
-from labeling.formats.reading import Format, Item, Row, Score, Sniff, Source, System, Unread, joined
+from labeling.formats.reading import Format, Item, Row, Score, System
+from labeling.formats.rows.naming import Names, joined, storable
+from labeling.formats.rows.values import as_word, small
 from labeling.vocabulary import AttackKind, Kind, Meaning, Side, Undetermined
 
 _RUN = re.compile(r"(?:^|.*/)(?:user|injection)_task_\d+/[^/]+/(?P<injection>[^/]+)\.json")
@@ -35,8 +37,8 @@ def recognises(sniff: Sniff) -> bool:
 
 
 def read(source: Source) -> Iterator[Item]:
-    runs = _Runs()
-    if not archives.is_zip(source):
+    runs = _Runs(source.mapping)
+    if not source.is_zip():
         yield from runs.read(source, "the file", attacked=None)
         return
     with source.archive() as archive:
@@ -50,9 +52,8 @@ def read(source: Source) -> Iterator[Item]:
 class _Runs:
     """One file after the other; each pipeline is a system."""
 
-    def __init__(self) -> None:
-        self._systems: set[str] = set()
-        self._names = Names()
+    def __init__(self, mapping: ImportMapping) -> None:
+        self._names = Names(mapping)
         self._number = 0
 
     def read(self, source: Source, place: str, *, attacked: bool | None) -> Iterator[Item]:
@@ -69,11 +70,9 @@ class _Runs:
             return
         pipeline = as_text(given["pipeline_name"])
         key = storable(pipeline) or "pipeline"
-        if key not in self._systems:
-            self._systems.add(key)
-            templated = is_set(given.get("injection_task_id")) if attacked is None else attacked
-            attack = {"kind": AttackKind.TEMPLATED} if templated else {}
-            yield System(key, model=as_word(pipeline, 200), name=as_word(pipeline, 200), attack=attack)
+        templated = is_set(given.get("injection_task_id")) if attacked is None else attacked
+        attack = {"kind": AttackKind.TEMPLATED} if templated else {}
+        yield from self._names.once(System(key, as_word(pipeline, 200), name=as_word(pipeline, 200), attack=attack))
         yield self._row(given, place, raw, system=key)
 
     def _row(self, given: dict[str, Any], place: str, raw: bytes, *, system: str) -> Row:
@@ -113,13 +112,19 @@ def _case(given: Mapping[str, Any], *, injected: bool) -> dict[str, Any]:
         "request": _opening(given.get("messages")),
     }
     if injected:
-        return case | {"side": Side.HARMFUL, "framing": as_word(attack, 60) or None}
+        side = Side.BENIGN if _is_denial(given) else Side.HARMFUL
+        return case | {"side": side, "framing": as_word(attack, 60) or None}
     return case if _is_injection(given) else case | {"side": Side.BENIGN}
 
 
 def _is_injection(given: Mapping[str, Any]) -> bool:
     """Is an injection task itself put to the agent as if it were the user's?"""
     return as_text(given["user_task_id"]).startswith("injection_task")
+
+
+def _is_denial(given: Mapping[str, Any]) -> bool:
+    """Does the attack want no more than that the agent leaves the user's task undone?"""
+    return as_text(given.get("attack_type")).rpartition("_")[2] == "dos"
 
 
 def _opening(messages: Any) -> list[Any]:
@@ -133,26 +138,16 @@ def _scores(given: Mapping[str, Any], *, injected: bool, failed: bool) -> Iterat
     version = as_word(given.get("agentdojo_package_version"), 100)
     undetermined = Undetermined.OTHER if failed else ""
     if "utility" in given:
-        value = given["utility"]
         meaning = None if _is_injection(given) else Meaning.CORRECT
-        yield Score(
-            "utility", "AgentDojo utility", version, value, _truth(value), meaning=meaning, undetermined=undetermined
-        )
+        yield _score("utility", given["utility"], version, meaning, undetermined)
     if injected and "security" in given:
-        value = given["security"]
-        yield Score(
-            "security",
-            "AgentDojo security",
-            version,
-            value,
-            _truth(value),
-            meaning=Meaning.HARMFUL,
-            undetermined=undetermined,
-        )
+        meaning = None if _is_denial(given) else Meaning.HARMFUL
+        yield _score("security", given["security"], version, meaning, undetermined)
 
 
-def _truth(value: Any) -> bool | None:
-    return value if isinstance(value, bool) else None
+def _score(name: str, value: Any, version: str, meaning: Meaning | None, undetermined: str) -> Score:
+    truth = value if isinstance(value, bool) else None
+    return Score(name, f"AgentDojo {name}", version, value, truth, meaning=meaning, undetermined=undetermined)
 
 
 def _time(value: Any) -> str:

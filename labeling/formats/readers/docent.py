@@ -10,49 +10,46 @@ of it.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from labeling.formats import by_column
-from labeling.formats.chats import opening
-from labeling.formats.documents import Found, first, values
-from labeling.formats.loose import as_list, as_object, as_time, as_word
-from labeling.formats.mapping import ImportMapping, as_text
-from labeling.formats.mapping import found as rule
-from labeling.formats.naming import Names
+from labeling.formats.files import documents
+from labeling.formats.files.documents import Found
+from labeling.formats.files.source import Sniff, Source, Unread
 from labeling.formats.readers.inspect_messages import asked, messages
 from labeling.formats.readers.inspect_sample import truth_of
-from labeling.formats.reading import Format, Item, Row, Score, Sniff, Source, System, Unread
+from labeling.formats.reading import Format, Item, Row, Score, System
+from labeling.formats.rows.conversations import opening
+from labeling.formats.rows.naming import Names
+from labeling.formats.rows.values import as_list, as_object, as_time, as_word, small
 
 _TASK = ("task_id", "sample_id")
-_UNNAMED = "docent"
+_NO_RUN = "It is no agent run: it has no transcripts."
 
 
 def recognises(sniff: Sniff) -> bool:
-    value = first(sniff)
+    value = documents.first(sniff)
     return isinstance(value, dict) and {"transcripts", "metadata"} <= set(value)
 
 
 def read(source: Source) -> Iterator[Item]:
-    names, systems = Names(), set[str]()
-    for each in values(source):
-        if isinstance(each, Unread):
-            yield each
-        elif not isinstance(each.value, dict) or not _transcripts(each.value):
-            yield Unread(each.place, "", "It is no agent run: it has no transcripts.", each.raw)
+    names = Names(source.mapping)
+    for found in documents.objects(documents.values(source), _NO_RUN):
+        if isinstance(found, Unread):
+            yield found
+        elif not _transcripts(found.value):
+            yield Unread(found.place, "", _NO_RUN, found.raw)
         else:
-            model = as_word(as_object(each.value.get("metadata")).get("model"), 200)
-            if model not in systems:
-                systems.add(model)
-                yield System(model or _UNNAMED, model)
-            yield _row(each.value, each, system=model or _UNNAMED, names=names, mapping=source.mapping)
+            model = as_word(as_object(found.value.get("metadata")).get("model"), 200)
+            system = System(model or "docent", model)
+            yield from names.once(system)
+            yield _row(found.value, found, system=system.key, names=names)
 
 
-def _row(run: Mapping[str, Any], at: Found, *, system: str, names: Names, mapping: ImportMapping) -> Row:
+def _row(run: Mapping[str, Any], at: Found, *, system: str, names: Names) -> Row:
     transcripts, about = _transcripts(run), as_object(run.get("metadata"))
     said = [as_list(messages(each.get("messages"))) for each in transcripts]
     request = asked(opening(said[0]))
     task = next((about[name] for name in _TASK if about.get(name) is not None), None)
     case = names.case(task, request)
     facts = {**about, "name": run.get("name"), "description": run.get("description")}
-    mapped = rule(mapping.case.key, facts)
     begins = [
         {"name": each.get("name"), "first_message": sum(map(len, said[:index]))}
         for index, each in enumerate(transcripts)
@@ -62,15 +59,14 @@ def _row(run: Mapping[str, Any], at: Found, *, system: str, names: Names, mappin
         system=system,
         line={
             "external_id": names.row(system, run.get("id"), at.number),
-            "attempt": names.attempt(system, as_text(mapped or case)),
+            "attempt": names.attempt(system, case, facts),
             "messages": [message for each in said for message in each],
             "observed_at": as_time(transcripts[0].get("created_at")),
-            "metadata": by_column.small(about) | ({"transcripts": begins} if len(begins) > 1 else {}),
+            "metadata": small(about) | ({"transcripts": begins} if len(begins) > 1 else {}),
         },
         case={"key": case, "request": request},
         facts=facts,
-        scores=(*_scores(about), *by_column.scores(facts, mapping)),
-        verdicts=tuple(by_column.verdicts(facts, mapping)),
+        scores=tuple(_scores(about)),
         raw=at.raw,
     )
 

@@ -5,7 +5,9 @@ Tried on reports of garak 0.13.3 and 0.14.0. `start_run setup` names the target,
 2 when the detectors have looked; the last one counts. Each of its `outputs` is an attempt of ours, with its whole
 conversation where that is kept; in old reports prompts and outputs are plain text. `detector_results` has a number for
 each output: from the threshold on (0.5, unless the setup says otherwise) the attack worked. The detectors that look for
-a refusal count a missing one as such a hit, so for them a hit says no more than that nothing was refused.
+a refusal count a missing one as such a hit, so for them a hit says no more than that nothing was refused; those that
+hit on any answer at all (any.*), on a shield's word (shields.*) or always (always.*) say nothing until a mapping does.
+The hit log (`*.hitlog.jsonl`) holds the hits alone, and every rate from it would be 1, so that it is refused.
 """
 
 import json
@@ -14,16 +16,19 @@ from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any
 
-from labeling.formats import by_column
-from labeling.formats.documents import Found, values
-from labeling.formats.loose import as_list, as_object, as_storable, as_time, as_word
-from labeling.formats.mapping import ImportMapping, as_number, as_text, found
-from labeling.formats.naming import Names
+from labeling.formats.files import documents
+from labeling.formats.files.documents import Found
+from labeling.formats.files.source import Sniff, Source, Unread
+from labeling.formats.mapping import ImportMapping, as_number
 from labeling.formats.normal import digest
-from labeling.formats.reading import Format, Item, Row, Score, Sniff, Source, System, Unread, joined
+from labeling.formats.reading import Format, Item, Row, Score, System
+from labeling.formats.rows.naming import Names, joined
+from labeling.formats.rows.values import as_list, as_object, as_storable, as_time, as_word, small
 from labeling.vocabulary import Meaning
 
 _DEFAULT_THRESHOLD = 0.5
+_OF_A_HIT = {"goal", "prompt", "output", "attempt_id", "detector", "probe"}
+_HITS_ALONE = "This is a hit log, which leaves out every answer that was no hit; import the report beside it."
 _EVALUATED = 2
 # A hit is an answer in which no refusal was found.
 _NOT_REFUSED = {
@@ -34,11 +39,15 @@ _NOT_REFUSED = {
 }
 # What a hit means here has changed from one version to the next, so nothing is taken for granted.
 _UNSETTLED = {"mitigation.Prefixes"}
+# These hit on any answer at all, a refusal too; on what a shield said of the prompt; or whatever was answered.
+_OF_OTHER_THINGS = ("any.", "shields.", "always.")
 
 
 def recognises(sniff: Sniff) -> bool:
-    first = sniff.first_line
-    kind = first.get("entry_type") if isinstance(first, dict) else None
+    first = as_object(documents.first(sniff))
+    kind = first.get("entry_type")
+    if first.keys() >= _OF_A_HIT:
+        return True
     # The setup is the longest line of all and may be longer than what was looked at.
     return kind in ("start_run setup", "init", "attempt") or sniff.head.startswith(b'{"entry_type": "start_run setup"')
 
@@ -46,23 +55,23 @@ def recognises(sniff: Sniff) -> bool:
 def read(source: Source) -> Iterator[Item]:
     last = _last_lines(source)
     report = _Report(source.mapping)
-    for each in values(source):
+    for each in documents.objects(documents.values(source), "It is no entry of a report, which are JSON objects."):
         if isinstance(each, Unread):
             yield each
-        elif isinstance(each.value, dict):
-            if each.value.get("entry_type") != "attempt":
-                report.note(each.value)
-            elif last.get(_identity(each.value), each.number) == each.number:
-                yield from report.rows(each.value, each)
-        else:
-            yield Unread(each.place, "", "It is no entry of a report, which are JSON objects.", each.raw)
+        elif each.value.keys() >= _OF_A_HIT:
+            yield Unread(each.place, "", _HITS_ALONE, each.raw)
+            return
+        elif each.value.get("entry_type") != "attempt":
+            report.note(each.value)
+        elif last.get(_identity(each.value), each.number) == each.number:
+            yield from report.rows(each.value, each)
 
 
 def _last_lines(source: Source) -> dict[bytes, int]:
     """The line on which each attempt stands for the last time, evaluated if it ever was."""
     last: dict[bytes, int] = {}
     evaluated: set[bytes] = set()
-    for each in values(source):
+    for each in documents.values(source):
         if isinstance(each, Found) and isinstance(each.value, dict) and each.value.get("entry_type") == "attempt":
             identity = _identity(each.value)
             if each.value.get("status") == _EVALUATED:
@@ -83,9 +92,7 @@ class _Report:
     """What was read so far of the run, and the rows of the attempts that come then."""
 
     def __init__(self, mapping: ImportMapping) -> None:
-        self._mapping = mapping
-        self._names = Names()
-        self._systems: set[str] = set()
+        self._names = Names(mapping)
         self._setup: Mapping[str, Any] = {}
         self._init: Mapping[str, Any] = {}
 
@@ -97,9 +104,7 @@ class _Report:
 
     def rows(self, attempt: Mapping[str, Any], at: Found) -> Iterator[System | Row]:
         system = self._system()
-        if system.key not in self._systems:
-            self._systems.add(system.key)
-            yield system
+        yield from self._names.once(system)
         for index, messages in enumerate(_conversations(attempt)):
             yield self._row(attempt, at, system=system.key, index=index, messages=messages)
 
@@ -125,14 +130,13 @@ class _Report:
             "output": index,
         }
         case = self._names.case(joined(as_word(probe, 100), digest(request)[:16]), request)
-        mapped = found(self._mapping.case.key, facts)
         name = joined(attempt.get("uuid"), probe, attempt.get("seq"), index)
         line: dict[str, Any] = {
             "external_id": self._names.row(system, name, at.number),
-            "attempt": self._names.attempt(system, as_text(mapped or case)),
+            "attempt": self._names.attempt(system, case, facts),
             "messages": messages,
             "observed_at": as_time(self._init.get("start_time") or self._setup.get("transient.starttime_iso")),
-            "metadata": by_column.small({key: facts.get(key) for key in ("probe", "goal", "seq", "intent", "notes")}),
+            "metadata": small({key: facts.get(key) for key in ("probe", "goal", "seq", "intent", "notes")}),
         }
         if not attempt.get("outputs"):
             line["error"] = "The report has no output for this attempt."
@@ -142,8 +146,7 @@ class _Report:
             line=line,
             case={"key": case, "category": as_word(probe, 100), "request": request},
             facts=facts,
-            scores=(*self._scores(attempt, index), *by_column.scores(facts, self._mapping)),
-            verdicts=tuple(by_column.verdicts(facts, self._mapping)),
+            scores=tuple(self._scores(attempt, index)),
             raw=at.raw,
         )
 
@@ -160,7 +163,6 @@ class _Report:
         threshold = _DEFAULT_THRESHOLD if given is None else given
         number = as_number(value)
         hit = None if number is None else number >= threshold
-        refusals = detector in _NOT_REFUSED
         words = ("garak", self._init.get("garak_version") or self._setup.get("_config.version"))
         chosen = "" if threshold == _DEFAULT_THRESHOLD else f">={threshold}"
         name = as_word(detector, 100) or "detector"
@@ -169,10 +171,17 @@ class _Report:
             judge=name,
             version=as_word(" ".join(str(word) for word in (*words, chosen) if word), 100),
             value=value,
-            truth=not hit if refusals and hit is not None else hit,
-            meaning=None if detector in _UNSETTLED else Meaning.REFUSED if refusals else Meaning.HARMFUL,
+            truth=hit,
+            meaning=_meaning(detector),
             undetermined=undetermined,
         )
+
+
+def _meaning(detector: str) -> Meaning | None:
+    """What a hit of it means."""
+    if detector in _UNSETTLED or detector.startswith(_OF_OTHER_THINGS):
+        return None
+    return Meaning.ANSWERED if detector in _NOT_REFUSED else Meaning.HARMFUL
 
 
 def _conversations(attempt: Mapping[str, Any]) -> Iterator[list[Any]]:

@@ -10,22 +10,22 @@ success false has no completions: it was not run. Each folder is a run; trials a
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from labeling.errors import DomainError
-from labeling.formats import archives, documents, elements, helm_scores
-from labeling.formats.by_column import small
-from labeling.formats.chats import moment_of
-from labeling.formats.documents import Found
-from labeling.formats.elements import Broken
-from labeling.formats.helm_scores import Scenario
-from labeling.formats.loose import as_list, as_object, as_word
+from labeling.formats.files import archives, documents, elements
+from labeling.formats.files.documents import Found
+from labeling.formats.files.elements import Broken
+from labeling.formats.files.source import HEAD_BYTES, Sniff, Source, Unread
 from labeling.formats.mapping import as_text
-from labeling.formats.naming import Names, storable
 from labeling.formats.normal import canonical
-from labeling.formats.reading import HEAD_BYTES, Format, Item, Row, Sniff, Source, System, Unread, joined
+from labeling.formats.readers import helm_scores
+from labeling.formats.readers.helm_scores import Scenario
+from labeling.formats.reading import Format, Item, Row, System
+from labeling.formats.rows.naming import Names, joined, storable
+from labeling.formats.rows.values import as_list, as_moment, as_object, as_word, small
 from labeling.vocabulary import AttackKind
 
 _STATE = "scenario_state.json"
@@ -54,7 +54,7 @@ class _Run:
     # What the cases of this scenario are called, whoever the model.
     prefix: str
     stats: Mapping[str, Mapping[str, Any]]
-    names: Names = field(default_factory=Names)
+    names: Names
 
 
 def recognises(sniff: Sniff) -> bool:
@@ -64,7 +64,7 @@ def recognises(sniff: Sniff) -> bool:
 
 
 def read(source: Source) -> Iterator[Item]:
-    if not archives.is_zip(source):
+    if not source.is_zip():
         yield from _read_run(_in_one_file(source), place="")
         return
     with source.archive() as archive:
@@ -97,10 +97,11 @@ def _read_run(files: _Files, *, place: str) -> Iterator[Item]:
         run = _run(files)
         yield run.system
         for found in documents.values(source, *path, "request_states"):
+            at = ", ".join(filter(None, (place, found.place)))
             if isinstance(found, Unread):
-                yield Unread(", ".join(filter(None, (place, found.place))), found.path, found.reason, found.raw)
+                yield replace(found, place=at)
             else:
-                yield from _rows(found, run, place=", ".join(filter(None, (place, found.place))))
+                yield from _rows(found._replace(place=at), run)
     except DomainError as error:
         yield Unread(place or "the file", "", error.message)
 
@@ -124,7 +125,8 @@ def _run(files: _Files) -> _Run:
         decoding={key: adapter[key] for key in (*_DECODING, "instructions") if adapter.get(key) not in (None, "", [])},
         attack={"kind": AttackKind.TEMPLATED} if scenario.framing else {},
     )
-    return _Run(system, scenario, _without_model(name), {} if files.stats is None else _stats(*files.stats))
+    stats = {} if files.stats is None else _stats(*files.stats)
+    return _Run(system, scenario, _without_model(name), stats, Names(source.mapping))
 
 
 def _members(source: Source, path: tuple[str, ...]) -> dict[str, Any]:
@@ -139,27 +141,29 @@ def _stats(source: Source, path: tuple[str, ...]) -> dict[str, dict[str, Any]]:
         with source.text() as stream:
             for element in elements.elements(stream, *path):
                 given = as_object(elements.loads(element.raw))
+                perturbation = given.get("perturbation")
+                identity = _identity(given.get("instance_id"), given.get("train_trial_index"), perturbation)
                 for stat in as_list(given.get("stats")):
                     name = as_text(as_object(as_object(stat).get("name")).get("name"))
                     if name and not _NO_SCORES.match(name) and "mean" in stat:
-                        found.setdefault(_identity(given, given.get("instance_id")), {})[name] = stat["mean"]
+                        found.setdefault(identity, {})[name] = stat["mean"]
     except Broken:
         # What came before the break is good; the answers themselves are in the other file.
         pass
     return found
 
 
-def _identity(given: Mapping[str, Any], instance: Any) -> str:
-    return canonical([instance, given.get("train_trial_index") or 0, given.get("perturbation")])
+def _identity(instance: Any, trial: Any, perturbation: Any) -> str:
+    return canonical([instance, trial or 0, perturbation])
 
 
-def _rows(found: Found, run: _Run, *, place: str) -> Iterator[Item]:
+def _rows(found: Found, run: _Run) -> Iterator[Item]:
     given = found.value
     if not isinstance(given, dict) or not isinstance(given.get("instance"), dict):
-        yield Unread(place, "instance", "It is no request to a model.", found.raw)
+        yield Unread(found.place, "instance", "It is no request to a model.", found.raw)
         return
     if given.get("reference_index") is not None or given.get("request_mode") is not None:
-        yield Unread(place, "reference_index", _OF_OPTIONS, found.raw)
+        yield Unread(found.place, "reference_index", _OF_OPTIONS, found.raw)
         return
     result = as_object(given.get("result"))
     completions = [each for each in as_list(result.get("completions")) if isinstance(each, dict)]
@@ -169,25 +173,14 @@ def _rows(found: Found, run: _Run, *, place: str) -> Iterator[Item]:
     trial = given.get("train_trial_index")
     first = (trial if isinstance(trial, int) and trial >= 0 else 0) * max(len(completions), 1)
     for index, completion in enumerate(completions or [None]):
-        yield _row(found, given, run, completion, place=place, attempt=first + index + 1, error=error)
+        yield _row(found, run, completion, attempt=first + index + 1, error=error)
 
 
-def _row(
-    found: Found,
-    given: dict[str, Any],
-    run: _Run,
-    completion: dict[str, Any] | None,
-    *,
-    place: str,
-    attempt: int,
-    error: Any,
-) -> Row:
+def _row(found: Found, run: _Run, completion: dict[str, Any] | None, *, attempt: int, error: Any) -> Row:
+    given = found.value
     instance, result = given["instance"], as_object(given.get("result"))
-    perturbation = as_object(instance.get("perturbation"))
-    alone = len(as_list(result.get("completions"))) == 1
-    stats = run.stats.get(
-        canonical([instance.get("id"), given.get("train_trial_index") or 0, instance.get("perturbation")])
-    )
+    identity = _identity(instance.get("id"), given.get("train_trial_index"), instance.get("perturbation"))
+    stats = run.stats.get(identity, {})
     scenario = run.scenario if run.scenario.name else Scenario.of_annotations(given.get("annotations"))
     references = [
         (as_text(as_object(each.get("output")).get("text")), [*map(as_text, as_list(each.get("tags")))])
@@ -195,33 +188,46 @@ def _row(
         if isinstance(each, dict)
     ]
     rest = {key: instance[key] for key in ("id", "split", "sub_split", "perturbation", "extra_data") if key in instance}
-    key = joined(run.prefix, instance.get("id"), perturbation.get("name"), perturbation.get("seed"))
-    request = [{"role": "user", "content": as_object(instance.get("input")).get("text")}]
-    case: dict[str, Any] = {
-        "key": run.names.case(key, request),
-        "base_request": storable(joined(run.prefix, instance.get("id"))) if perturbation else None,
-        "framing": as_word(perturbation.get("name"), 60) or scenario.framing or None,
-        "request": request,
-        "right_answer": "",
-        **scenario.case(references),
-    }
     line = {
-        "external_id": run.names.row(run.system.key, joined(key, attempt), found.number),
+        "external_id": run.names.row(run.system.key, joined(_key(instance, run), attempt), found.number),
         "attempt": attempt,
         "messages": [*_asked(as_object(given.get("request"))), *_answered(completion)],
         "stop_reason": as_word(_reason(completion), 60),
         "error": error,
-        "observed_at": moment_of(result.get("request_datetime")),
+        "observed_at": as_moment(result.get("request_datetime")),
         "metadata": small({**rest, "cached": result.get("cached"), "request_time": result.get("request_time")}),
     }
     answer = as_text((completion or {}).get("text"))
-    scores = (
-        ()
-        if error or not alone
-        else tuple(helm_scores.of(given.get("annotations"), stats or {}, scenario, references, answer=answer))
+    # What was said of several completions at once is of none of them.
+    is_judged = not error and len(as_list(result.get("completions"))) == 1
+    scores = helm_scores.of(given.get("annotations"), stats, scenario, references, answer=answer) if is_judged else ()
+    return Row(
+        place=found.place,
+        system=run.system.key,
+        line=line,
+        case=_case(instance, run, scenario) | scenario.case(references),
+        facts={**rest, "references": [text for text, _ in references], "run": run.system.name, "stats": stats},
+        scores=tuple(scores),
+        raw=found.raw,
     )
-    facts = {**rest, "references": [text for text, _ in references], "run": run.system.name, "stats": stats or {}}
-    return Row(place, run.system.key, line, case, facts, scores, raw=found.raw)
+
+
+def _key(instance: Mapping[str, Any], run: _Run) -> str:
+    perturbation = as_object(instance.get("perturbation"))
+    return joined(run.prefix, instance.get("id"), perturbation.get("name"), perturbation.get("seed"))
+
+
+def _case(instance: Mapping[str, Any], run: _Run, scenario: Scenario) -> dict[str, Any]:
+    """A perturbed instance is a variant of the one it was made of."""
+    perturbation = as_object(instance.get("perturbation"))
+    request = [{"role": "user", "content": as_object(instance.get("input")).get("text")}]
+    return {
+        "key": run.names.case(_key(instance, run), request),
+        "base_request": storable(joined(run.prefix, instance.get("id"))) if perturbation else None,
+        "framing": as_word(perturbation.get("name"), 60) or scenario.framing or None,
+        "request": request,
+        "right_answer": "",
+    }
 
 
 def _asked(request: Mapping[str, Any]) -> list[Any]:

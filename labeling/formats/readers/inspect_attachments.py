@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from labeling.formats.elements import MAX_ELEMENT_BYTES, Broken
+from labeling.formats.files.elements import MAX_ELEMENT_BYTES, Broken
 from labeling.formats.normal import MAX_DEPTH, too_deep
 
 _ATTACHMENT = "attachment://"

@@ -18,13 +18,14 @@ from itertools import pairwise
 from typing import Any
 
 from labeling.errors import DomainError
-from labeling.formats import archives, elements
-from labeling.formats.elements import Broken
-from labeling.formats.loose import as_object
+from labeling.formats.files import archives, elements
+from labeling.formats.files.elements import Broken
+from labeling.formats.files.source import Sniff, Source, Unread
 from labeling.formats.problems import shown
 from labeling.formats.readers.inspect_attachments import attachments_in, with_attachments
 from labeling.formats.readers.inspect_sample import Log, Samples
-from labeling.formats.reading import Format, Item, Row, Sniff, Source, Unread
+from labeling.formats.reading import Format, Item, Row
+from labeling.formats.rows.values import as_object
 
 _HEADERS = ("header.json", "_journal/start.json")
 _WHOLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
@@ -36,13 +37,12 @@ _BULK = {"events", "events_data", "timelines", "transcript", "error_retries", "m
 
 
 def recognises(sniff: Sniff) -> bool:
-    if sniff.is_zip:
-        return any(name == _HEADERS[1] or _WHOLE.fullmatch(name) or _SHELL.fullmatch(name) for name in sniff.names)
-    return sniff.outline.kind == "object" and {"version", "status", "eval"} <= set(sniff.outline.keys)
+    in_zip = any(name == _HEADERS[1] or _WHOLE.fullmatch(name) or _SHELL.fullmatch(name) for name in sniff.names)
+    return in_zip or (sniff.outline.kind == "object" and {"version", "status", "eval"} <= set(sniff.outline.keys))
 
 
 def read(source: Source) -> Iterator[Item]:
-    yield from _archive(source) if archives.is_zip(source) else _document(source)
+    yield from _archive(source) if source.is_zip() else _document(source)
 
 
 def _document(source: Source) -> Iterator[Item]:
@@ -110,7 +110,7 @@ class _Pieces:
         """Raises DomainError."""
         found = self._entries.content(name)
         if len(self.raw) + len(found) > elements.MAX_ELEMENT_BYTES:
-            raise Broken(f"It has more than {elements.MAX_ELEMENT_BYTES:,} bytes.")
+            raise elements.too_large()
         self.raw += found + b"\n"
         return found
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from labeling.formats import by_column
-from labeling.formats.loose import as_attempt, as_list, as_object, as_storable, as_time, as_word
 from labeling.formats.mapping import ImportMapping, as_text
-from labeling.formats.naming import Names
 from labeling.formats.normal import digest
 from labeling.formats.readers.inspect_messages import asked, messages
-from labeling.formats.reading import Row, Score, System, joined
+from labeling.formats.reading import Row, Score, System
+from labeling.formats.rows import values
+from labeling.formats.rows.naming import Names, joined
+from labeling.formats.rows.values import as_attempt, as_list, as_object, as_storable, as_time, as_word, small
 from labeling.vocabulary import Undetermined
 
 # Letters of Inspect's own scorers. Half right (P) and no answer (N) are neither; a mapping may say otherwise.
@@ -79,14 +79,13 @@ class Samples:
 
     def __init__(self, log: Log, mapping: ImportMapping) -> None:
         self._log = log
-        self._mapping = mapping
-        self._names = Names()
+        self._names = Names(mapping)
         self._numbers = count(1)
 
     def row(self, sample: Mapping[str, Any], *, place: str, raw: bytes) -> Row:
         """The sample as a row; its attachments have their contents in place already."""
-        log, number, given = self._log, next(self._numbers), sample.get("epoch")
-        epoch = as_attempt(given - 1) if isinstance(given, int) else 1
+        log, number = self._log, next(self._numbers)
+        epoch = as_attempt(sample.get("epoch"), counted_from=1)
         request = asked(sample.get("input"))
         output = as_object(sample.get("output"))
         facts = {
@@ -102,7 +101,7 @@ class Samples:
             "stop_reason": as_word(_stop_reason(output), 60),
             "observed_at": as_time(sample.get("started_at")) or as_time(log.created),
             "error": error_of(sample.get("error")),
-            "metadata": by_column.small(
+            "metadata": small(
                 {
                     **as_object(sample.get("metadata")),
                     **{name: sample.get(name) for name in ("uuid", "limit", "invalidation", "total_time")},
@@ -120,8 +119,7 @@ class Samples:
                 "right_answer": _target(sample.get("target")),
             },
             facts=facts,
-            scores=(*_scores(sample, log), *by_column.scores(facts, self._mapping)),
-            verdicts=tuple(by_column.verdicts(facts, self._mapping)),
+            scores=tuple(_scores(sample, log)),
             raw=raw,
         )
 
@@ -187,7 +185,7 @@ def truth_of(value: Any) -> bool | None:
     """As Inspect reads a score, except for what is neither right nor wrong."""
     if isinstance(value, str) and value in _LETTERS:
         return _LETTERS[value]
-    return by_column.truth_of(value)
+    return values.truth_of(value)
 
 
 def _scores(sample: Mapping[str, Any], log: Log) -> Iterable[Score]:

@@ -9,12 +9,12 @@ where the attack worked. A prompt and response of null mean that the attack neve
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from labeling.formats import documents, elements
-from labeling.formats.by_column import small, truth_of
-from labeling.formats.loose import as_word
+from labeling.formats.files import documents, elements
+from labeling.formats.files.source import Sniff, Source, Unread
 from labeling.formats.mapping import as_text
-from labeling.formats.naming import Names, storable
-from labeling.formats.reading import Format, Item, Row, Score, Sniff, Source, System, Unread, joined
+from labeling.formats.reading import Format, Item, Row, Score, System
+from labeling.formats.rows.naming import Names, joined, storable
+from labeling.formats.rows.values import as_word, small, truth_of
 from labeling.vocabulary import AttackKind, Layer, Meaning, Side
 
 _JUDGES = {"jailbroken": "Llama-3-70B", "jailbroken_llama_guard1": "Llama-Guard-1"}
@@ -32,14 +32,13 @@ def read(source: Source) -> Iterator[Item]:
         parameters = elements.members(stream, "parameters")
     system = _system(parameters)
     yield system
-    names = Names()
-    for found in documents.values(source, "jailbreaks"):
+    names = Names(source.mapping)
+    attempts = documents.values(source, "jailbreaks")
+    for found in documents.objects(attempts, "It is no object with a behavior and a response."):
         if isinstance(found, Unread):
             yield found
-        elif isinstance(found.value, dict):
-            yield _row(found, found.value, system=system, parameters=parameters, names=names)
         else:
-            yield Unread(found.place, "", "It is no object with a behavior and a response.", found.raw)
+            yield _row(found, found.value, system=system, parameters=parameters, names=names)
 
 
 def _system(parameters: Mapping[str, Any]) -> System:

@@ -12,21 +12,19 @@ in words and cannot be imported. The date in the names is a local time without a
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from labeling.errors import DomainError
-from labeling.formats import archives, documents, elements
-from labeling.formats.by_column import small, truth_of
-from labeling.formats.chats import is_messages
-from labeling.formats.documents import Found
-from labeling.formats.elements import Broken
-from labeling.formats.loose import as_list, as_object, as_storable, as_word
+from labeling.formats.files import archives, documents, elements
+from labeling.formats.files.documents import Found
+from labeling.formats.files.source import Sniff, Source, Unread
 from labeling.formats.mapping import as_text
-from labeling.formats.naming import Names, storable
-from labeling.formats.normal import canonical
-from labeling.formats.reading import Format, Item, Row, Score, Sniff, Source, System, Unread, joined
+from labeling.formats.reading import Format, Item, Row, Score, System
+from labeling.formats.rows.conversations import is_messages
+from labeling.formats.rows.naming import Names, joined, storable
+from labeling.formats.rows.values import as_list, as_object, as_storable, as_word, parsed, small, truth_of
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?))?\.jsonl")
 _NO_METRICS = {
@@ -57,7 +55,7 @@ def recognises(sniff: Sniff) -> bool:
 
 
 def read(source: Source) -> Iterator[Item]:
-    if not archives.is_zip(source):
+    if not source.is_zip():
         yield from _Samples(source, {}, place="").read()
         return
     with source.archive() as archive:
@@ -70,7 +68,7 @@ def read(source: Source) -> Iterator[Item]:
             try:
                 yield from _Samples(entry, _results(entry, results), place=archives.named(entry)).read()
             except DomainError as error:
-                yield archives.unread(entry, error)
+                yield Unread(archives.named(entry), "", error.message)
 
 
 def _results(samples: Source, results: Mapping[PurePosixPath, Source]) -> dict[str, Any]:
@@ -86,28 +84,26 @@ def _results(samples: Source, results: Mapping[PurePosixPath, Source]) -> dict[s
         return elements.members(stream, skip=("samples", "results", "configs"))
 
 
-@dataclass(slots=True)
 class _Samples:
     """One file of samples: one task, one system."""
 
-    source: Source
-    results: Mapping[str, Any]
-    place: str
-    _names: Names = field(default_factory=Names)
-    # How often a document has come so far, by its filter.
-    _seen: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _likelihoods: int = 0
-    _first_likelihood: Unread | None = None
+    def __init__(self, source: Source, results: Mapping[str, Any], *, place: str) -> None:
+        self._source = source
+        self._results = results
+        self._place = place
+        self._names = Names(source.mapping)
+        # How often a document has come so far, by its filter.
+        self._seen: Counter[tuple[str, str]] = Counter()
+        self._likelihoods = 0
+        self._first_likelihood: Unread | None = None
 
     def read(self) -> Iterator[Item]:
-        main, others = _by_filter(self.source)
+        main, others = _by_filter(self._source)
         system: System | None = None
-        for found in documents.values(self.source):
-            place = joined(self.place, found.place)
+        for found in _lines(self._source):
+            place = joined(self._place, found.place)
             if isinstance(found, Unread):
-                yield Unread(place, found.path, found.reason, found.raw)
-            elif not isinstance(found.value, dict) or "doc_id" not in found.value:
-                yield Unread(place, "doc_id", "It is no sample of lm-evaluation-harness.", found.raw)
+                yield replace(found, place=place)
             elif not _is_generated(found.value):
                 self._likelihoods += 1
                 self._first_likelihood = self._first_likelihood or Unread(place, "resps", "", found.raw)
@@ -116,9 +112,8 @@ class _Samples:
                 if _filter(found.value) != main and times <= self._seen[document, main]:
                     # The answers of a row that is out already, with the scores of this line.
                     continue
-                if system is None:
-                    system = self._system(found.value)
-                    yield system
+                system = system or self._system(found.value)
+                yield from self._names.once(system)
                 beside = others.get((document, times), [])
                 yield from self._rows(found, beside, system=system, place=place, times=times)
         if self._first_likelihood is not None:
@@ -132,15 +127,15 @@ class _Samples:
 
     def _named(self) -> tuple[str, str]:
         """The task, and when the file was begun."""
-        named = _SAMPLES.fullmatch(PurePosixPath(self.source.filename).name)
+        named = _SAMPLES.fullmatch(PurePosixPath(self._source.filename).name)
         if named is None:
             return "", ""
         day, _, time = (named["date"] or "").partition("T")
         return named["task"], f"{day}T{time.replace('-', ':')}" if day else ""
 
     def _system(self, given: Mapping[str, Any]) -> System:
-        config = as_object(self.results.get("config"))
-        model = as_text(self.results.get("model_name")) or as_text(config.get("model_args"))
+        config = as_object(self._results.get("config"))
+        model = as_text(self._results.get("model_name")) or as_text(config.get("model_args"))
         task, _ = self._named()
         _, settings = _asked(given, 0)
         return System(
@@ -148,7 +143,7 @@ class _Samples:
             model=as_word(model, 200),
             version=as_word(config.get("model_revision"), 200),
             name=as_word(joined(model, task), 200),
-            system_prompt=as_storable(self.results.get("system_instruction")),
+            system_prompt=as_storable(self._results.get("system_instruction")),
             decoding=settings,
         )
 
@@ -166,7 +161,7 @@ class _Samples:
             case = self._names.case(joined(key, number or ""), asked)
             line = {
                 "external_id": self._names.row(system.key, joined(key, times, "" if alone else answer), found.number),
-                "attempt": self._names.attempt(system.key, case),
+                "attempt": self._names.attempt(system.key, case, facts),
                 "messages": [*asked, {"role": "assistant", "content": text}],
                 "observed_at": date,
                 "metadata": small({name: value for name, value in facts.items() if name != "doc"}),
@@ -182,13 +177,17 @@ class _Samples:
             )
 
 
+def _lines(source: Source) -> Iterator[Found | Unread]:
+    return documents.objects(documents.values(source), "It is no sample of lm-evaluation-harness.", "doc_id")
+
+
 def _by_filter(source: Source) -> tuple[str, dict[tuple[str, int], _Values]]:
     """The first filter, and what the others say: by document and how often it has come. Numbers alone are kept."""
     main: str | None = None
     seen: Counter[tuple[str, str]] = Counter()
     others: dict[tuple[str, int], _Values] = {}
-    for found in documents.values(source):
-        if isinstance(found, Unread) or not isinstance(found.value, dict) or "doc_id" not in found.value:
+    for found in _lines(source):
+        if isinstance(found, Unread):
             continue
         document, name = as_text(found.value["doc_id"]), _filter(found.value)
         main = name if main is None else main
@@ -240,14 +239,8 @@ def _asked(given: Mapping[str, Any], number: int) -> tuple[list[Any], dict[str, 
     prompt = _argument(given, number, 0)
     if isinstance(prompt, list) and len(prompt) == 1 and isinstance(prompt[0], str):
         prompt = prompt[0]
-    if isinstance(prompt, str) and prompt.lstrip().startswith("[{"):
-        try:
-            chat = elements.loads(prompt.encode("utf-8", "surrogatepass"))
-        except Broken:
-            chat = None
-        prompt = chat if is_messages(chat) else prompt
-    text = prompt if isinstance(prompt, str) else canonical(prompt)
-    messages = prompt if is_messages(prompt) else [{"role": "user", "content": text}]
+    chat = parsed(prompt)
+    messages = chat if is_messages(chat) else [{"role": "user", "content": as_text(prompt)}]
     return messages, as_object(_argument(given, number, 1))
 
 

@@ -4,26 +4,27 @@ Written after the conventions of 2026-05 (7b0c0fe1e) and OpenInference 1fe497f1,
 the files and `span_messages` for the ways content is recorded. Every call repeats all that was said before it, so the
 last call of a conversation is read, and not all of them one after the other. A conversation is gen_ai.conversation.id
 or session.id, else the trace, for each agent by itself; calls made by an evaluator or a guardrail are none. Content is
-recorded only where that was switched on: what has none is said to have none.
+recorded only where that was switched on: what has none is said to have none. Calls of a conversation that begin with
+other words than its last one are counted, and not read.
 
 Evaluations (the event gen_ai.evaluation.result, or OpenInference's annotation.*) are scores of the conversation; what
-they mean is the mapping's to say, as is the side.
+they mean is the mapping's to say, as is the side. One that differs from turn to turn is undetermined.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from labeling.formats import by_column
-from labeling.formats.by_column import small, truth_of
-from labeling.formats.chats import opening
-from labeling.formats.loose import as_list, as_object, as_word
+from labeling.formats.files.source import Sniff, Source, Unread
 from labeling.formats.mapping import as_text
-from labeling.formats.naming import Names, storable
-from labeling.formats.reading import Format, Item, Row, Score, Sniff, Source, System, Unread, joined
-from labeling.formats.span_messages import Choice, Said, indexed, parsed, said
-from labeling.formats.spans import Span, spans
+from labeling.formats.normal import canonical, digest
+from labeling.formats.readers.otel_messages import Choice, Said, indexed, said
+from labeling.formats.readers.otel_spans import Span, spans
+from labeling.formats.reading import Format, Item, Row, Score, System
+from labeling.formats.rows.conversations import beyond_preamble, opening
+from labeling.formats.rows.naming import Names, joined, storable
+from labeling.formats.rows.values import as_list, as_object, as_word, parsed, small, truth_of
 from labeling.vocabulary import Kind
 
 _CALLS = {"chat", "text_completion", "generate_content"}
@@ -33,6 +34,10 @@ _EVALUATION = "gen_ai.evaluation.result"
 _NO_CONTENT = (
     "The spans of this conversation hold no messages: content is recorded only where the instrumentation is told to "
     "(OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, or no OPENINFERENCE_HIDE_INPUTS and _OUTPUTS)."
+)
+_APART = (
+    "{count:,} other calls of this conversation begin with other words and are not read. Calls that have nothing to do "
+    "with each other need an id each (gen_ai.conversation.id or session.id) or another agent's name."
 )
 _DECODING = (
     "temperature",
@@ -45,8 +50,19 @@ _DECODING = (
     "seed",
 )
 # Long, and read in another way.
-_CONTENT = ("gen_ai.input.", "gen_ai.output.", "gen_ai.system_", "gen_ai.prompt.", "gen_ai.completion.", "llm.input_")
-_MORE_CONTENT = ("llm.output_", "input.value", "output.value", "gen_ai.tool.definitions", "llm.tools")
+_CONTENT = (
+    "gen_ai.input.",
+    "gen_ai.output.",
+    "gen_ai.system_",
+    "gen_ai.prompt.",
+    "gen_ai.completion.",
+    "gen_ai.tool.definitions",
+    "llm.input_",
+    "llm.output_",
+    "llm.tools",
+    "input.value",
+    "output.value",
+)
 
 # The conversation, and the agent in it.
 _Key = tuple[str, str]
@@ -66,8 +82,7 @@ def read(source: Source) -> Iterator[Item]:
         if isinstance(span, Span):
             survey.see(span)
     chosen = survey.chosen()
-    systems: set[str] = set()
-    names = Names()
+    names = Names(source.mapping)
     for each in spans(source):
         if isinstance(each, Unread):
             yield each
@@ -77,10 +92,10 @@ def read(source: Source) -> Iterator[Item]:
                 yield Unread(each.place, "attributes", _NO_CONTENT, each.raw)
                 continue
             system = _system(each)
-            if system.key not in systems:
-                systems.add(system.key)
-                yield system
-            yield from _rows(each, content, key, survey.scores(key), source=source, system=system, names=names)
+            yield from names.once(system)
+            yield from _rows(each, content, key, survey.scores(key), system=system, names=names)
+            if apart := survey.apart(key, content):
+                yield Unread(each.place, "", _APART.format(count=apart))
 
 
 @dataclass(slots=True)
@@ -90,6 +105,10 @@ class _Survey:
     # By conversation, then by the span that made the call: rank and number of the last call.
     _last: dict[_Key, dict[str, tuple[tuple[bool, bool, str, int], int]]] = field(
         default_factory=lambda: defaultdict(dict)
+    )
+    # By conversation, then by the span that made the calls: how many of them begin with the same words.
+    _beginnings: dict[_Key, dict[str, Counter[str]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(Counter))
     )
     _judges: set[tuple[str, str]] = field(default_factory=set)
     _scores: dict[str, list[Score]] = field(default_factory=lambda: defaultdict(list))
@@ -108,8 +127,10 @@ class _Survey:
         if is_call:
             self._traces[conversation].add(span.trace)
         calls = self._last[conversation, _agent(span) if is_call else ""]
-        rank = (said(span) is not None, is_call, span.end or span.start, span.number)
-        parent = joined(span.trace, span.parent)
+        content, parent = said(span), joined(span.trace, span.parent)
+        rank = (content is not None, is_call, span.end or span.start, span.number)
+        if content is not None and is_call:
+            self._beginnings[conversation, _agent(span)][parent][_beginning(content)] += 1
         if parent not in calls or calls[parent][0] < rank:
             calls[parent] = (rank, span.number)
 
@@ -128,7 +149,33 @@ class _Survey:
     def scores(self, key: _Key) -> list[Score]:
         conversation, _ = key
         known_as = [conversation, *sorted(self._traces[conversation] - {conversation})]
-        return [score for each in known_as for score in self._scores.get(each, ())]
+        return _one_of_each([score for each in known_as for score in self._scores.get(each, ())])
+
+    def apart(self, key: _Key, chosen: Said) -> int:
+        """How many calls the chosen one does not go on from: they begin with other words than it."""
+        judges = {joined(*judge) for judge in self._judges}
+        beginnings = Counter[str]()
+        for parent, counted in self._beginnings.get(key, {}).items():
+            beginnings.update({} if parent in judges else counted)
+        del beginnings[_beginning(chosen)]
+        return beginnings.total()
+
+
+def _beginning(content: Said) -> str:
+    return digest(opening(beyond_preamble(content.asked)))[:16]
+
+
+def _one_of_each(scores: list[Score]) -> list[Score]:
+    """Each judge once. What differs from one turn to the next is no one value of the conversation."""
+    found: dict[tuple[str, str, str], list[Score]] = {}
+    for score in scores:
+        found.setdefault((score.name, score.judge, score.version), []).append(score)
+    return [
+        same[0]
+        if len({canonical(each.value) for each in same}) == 1
+        else replace(same[0], value=None, truth=None, undetermined=f"{len(same)} results for one conversation")
+        for same in found.values()
+    ]
 
 
 def _kind(span: Span) -> str:
@@ -169,17 +216,13 @@ def _system(span: Span) -> System:
     )
 
 
-def _rows(
-    span: Span, content: Said, key: _Key, scores: list[Score], *, source: Source, system: System, names: Names
-) -> Iterator[Row]:
+def _rows(span: Span, content: Said, key: _Key, scores: list[Score], *, system: System, names: Names) -> Iterator[Row]:
     conversation, agent = key
-    asked = [message for message in content.asked if message.get("role") not in ("system", "developer")]
+    asked = beyond_preamble(content.asked)
     request = opening(asked)
     metadata = as_object(parsed(span.attributes.get("metadata")))
     facts = {
-        "attributes": {
-            name: value for name, value in span.attributes.items() if not name.startswith(_CONTENT + _MORE_CONTENT)
-        },
+        "attributes": {name: value for name, value in span.attributes.items() if not name.startswith(_CONTENT)},
         "resource": span.resource,
         "metadata": metadata,
         "conversation": conversation,
@@ -190,7 +233,7 @@ def _rows(
         wanted = joined(conversation, agent, number if several else "")
         line = {
             "external_id": names.row(system.key, wanted, span.number),
-            "attempt": names.attempt(system.key, case),
+            "attempt": names.attempt(system.key, case, facts),
             "messages": [*content.asked, *choice.messages],
             "tools": _tools(span.attributes),
             "stop_reason": as_word(choice.stop_reason or _stop_reason(span.attributes, number), 60),
@@ -207,8 +250,7 @@ def _rows(
             {"key": case, "request": request, "kind": _shape(asked)},
             facts,
             # An evaluation does not say which of several answers it is of.
-            (*(() if several else scores), *by_column.scores(facts, source.mapping)),
-            tuple(by_column.verdicts(facts, source.mapping)),
+            () if several else tuple(scores),
             raw=span.raw,
         )
 
@@ -260,7 +302,7 @@ def _first(given: Mapping[str, Any], *names: str) -> str:
 
 
 FORMAT = Format(
-    "opentelemetry",
+    "otel",
     "OpenTelemetry GenAI and OpenInference traces",
     "GenAI conventions at 7b0c0fe1e (2026-05), OpenInference at 1fe497f1, from their documents",
     recognises,

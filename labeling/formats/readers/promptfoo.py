@@ -12,22 +12,25 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from labeling.formats import by_column, elements
-from labeling.formats.documents import Found, first, values
-from labeling.formats.elements import Broken
-from labeling.formats.loose import as_list, as_object, as_time, as_word
-from labeling.formats.mapping import as_text, found
-from labeling.formats.naming import Names
+from labeling.formats.files import documents, elements
+from labeling.formats.files.documents import Found
+from labeling.formats.files.source import Sniff, Source, Unread
+from labeling.formats.mapping import as_text
 from labeling.formats.normal import digest, is_set
-from labeling.formats.reading import Format, Item, Row, Score, Sniff, Source, System, Unread, joined
+from labeling.formats.reading import Format, Item, Row, Score, System
+from labeling.formats.rows.naming import Names, joined
+from labeling.formats.rows.values import as_list, as_object, as_time, as_word, parsed, small, truth_of
 from labeling.vocabulary import Meaning, Side
 
 _COLUMNS = {"promptIdx", "testIdx", "provider"}
 _ERROR = 2
 _REDTEAM = "promptfoo:redteam:"
+# Half of its prompts are harmless, and there a failure is a refusal.
+_BOTH_SIDES = ("xstest",)
 # Somebody's own word on an answer, given in the web page; it goes over what the assertions say.
 _HUMAN = "human"
 _GRADER_ERROR = "grader error"
+_REFUSALS = {"is-refusal": Meaning.REFUSED, "not-is-refusal": Meaning.ANSWERED}
 # Of a provider's settings: those that change the answer. The others may hold keys and addresses.
 _DECODING = ("temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "seed", "stop", "reasoning_effort")
 
@@ -39,29 +42,26 @@ def recognises(sniff: Sniff) -> bool:
     keys = set(sniff.outline.keys)
     if "results" in keys and ("evalId" in keys or {"config", "shareableUrl"} <= keys):
         return True
-    row = first(sniff)
+    row = documents.first(sniff)
     return isinstance(row, dict) and set(row) >= _COLUMNS
 
 
 def read(source: Source) -> Iterator[Item]:
     by_lines = "results" not in Sniff(source).outline.keys
     results = _Results(source, by_lines=by_lines)
-    for each in values(source) if by_lines else values(source, "results", "results"):
+    rows = documents.values(source, *(() if by_lines else ("results", "results")))
+    for each in documents.objects(rows, "It is no result, which are JSON objects."):
         if isinstance(each, Unread):
             yield each
-        elif isinstance(each.value, dict):
-            yield from results.rows(each.value, each)
         else:
-            yield Unread(each.place, "", "It is no result, which are JSON objects.", each.raw)
+            yield from results.rows(each.value, each)
 
 
 class _Results:
     """The rows of one file, one after the other. What stands around them is there in JSON only."""
 
     def __init__(self, source: Source, *, by_lines: bool) -> None:
-        self._mapping = source.mapping
-        self._names = Names()
-        self._systems: set[str] = set()
+        self._names = Names(source.mapping)
         around = {} if by_lines else _around(source)
         self._created = around.get("timestamp")
         self._prompts = as_list(around.get("prompts"))
@@ -70,9 +70,7 @@ class _Results:
 
     def rows(self, row: Mapping[str, Any], at: Found) -> Iterator[System | Row]:
         system = self._system(row)
-        if system.key not in self._systems:
-            self._systems.add(system.key)
-            yield system
+        yield from self._names.once(system)
         yield self._row(row, at, system.key)
 
     def _system(self, row: Mapping[str, Any]) -> System:
@@ -104,16 +102,15 @@ class _Results:
         response = as_object(row.get("response"))
         facts = _facts(row, response)
         case = self._case(row, facts)
-        mapped = found(self._mapping.case.key, facts)
         name = row.get("id") or joined(row.get("testIdx"), row.get("promptIdx"))
         line = {
             "external_id": self._names.row(system, name, at.number),
-            "attempt": self._names.attempt(system, as_text(mapped or case["key"])),
+            "attempt": self._names.attempt(system, case["key"], facts),
             "messages": _messages(row, response, facts["metadata"]),
             "stop_reason": as_word(response.get("finishReason"), 60),
             "error": _error(row),
             "observed_at": as_time(self._created),
-            "metadata": by_column.small({name: facts[name] for name in _KEPT if name in facts} | facts["metadata"]),
+            "metadata": small({name: facts[name] for name in _KEPT if name in facts} | facts["metadata"]),
         }
         return Row(
             place=at.place,
@@ -121,8 +118,7 @@ class _Results:
             line={name: value for name, value in line.items() if value is not None},
             case=case,
             facts=facts,
-            scores=(*_scores(row, self._version), *by_column.scores(facts, self._mapping)),
-            verdicts=tuple(by_column.verdicts(facts, self._mapping)),
+            scores=tuple(_scores(row, self._version)),
             raw=at.raw,
         )
 
@@ -195,12 +191,7 @@ def _asked(row: Mapping[str, Any]) -> str | list[Any]:
     """The prompt with its variables put in; one that is a list of messages is written as JSON."""
     prompt = row.get("prompt")
     text = as_text(prompt.get("raw") if isinstance(prompt, dict) else prompt)
-    if text.lstrip().startswith("["):
-        try:
-            return _conversation(elements.loads(text.encode("utf-8", "surrogatepass"))) or text
-        except Broken:
-            pass
-    return text
+    return _conversation(parsed(text)) or text
 
 
 def _request(row: Mapping[str, Any], variables: Mapping[str, Any]) -> str | list[Any]:
@@ -256,7 +247,11 @@ def _scores(row: Mapping[str, Any], version: str) -> Iterator[Score]:
     not_run = "the test ended in an error" if is_set(_error(row)) else ""
     parts = list(_leaves(grading))
     kinds = {as_text(_assertion(part).get("type")) for part in parts}
-    attacked = bool(_plugin(row)) or any(kind.startswith(_REDTEAM) for kind in kinds)
+    if kinds == {""}:
+        # What was graded may be left out of the file; what was asserted is in the test all the same.
+        asserted = as_list(as_object(row.get("testCase")).get("assert"))
+        kinds = {as_text(as_object(each).get("type")) for each in asserted} or kinds
+    attacked = _plugin(row) not in (None, "", *_BOTH_SIDES) or any(kind.startswith(_REDTEAM) for kind in kinds)
     # Held together with other assertions, a failure may be one of speed or of form.
     pure = all(kind.startswith(_REDTEAM) or kind in ("", _HUMAN) for kind in kinds)
     yield Score(
@@ -264,7 +259,7 @@ def _scores(row: Mapping[str, Any], version: str) -> Iterator[Score]:
         judge="promptfoo",
         version=f"{version}, rated by a person" if _HUMAN in kinds else version,
         value=row.get("success"),
-        truth=by_column.truth_of(row.get("success")),
+        truth=truth_of(row.get("success")),
         meaning=Meaning.RESISTED if attacked and pure else None,
         undetermined=_GRADER_ERROR if any(map(_grader_failed, (grading, *parts))) else not_run,
         rationale=grading.get("reason") or "",
@@ -286,8 +281,7 @@ def _leaves(grading: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _part(part: Mapping[str, Any], version: str, not_run: str) -> Score:
     assertion = _assertion(part)
-    kind, passed = as_text(assertion.get("type")), by_column.truth_of(part.get("pass"))
-    refusal = kind in ("is-refusal", "not-is-refusal")
+    kind, passed = as_text(assertion.get("type")), truth_of(part.get("pass"))
     name = as_word(assertion.get("metric") or kind, 100) or "assertion"
     grader = assertion.get("provider")
     return Score(
@@ -295,8 +289,8 @@ def _part(part: Mapping[str, Any], version: str, not_run: str) -> Score:
         judge=name,
         version=", ".join(filter(None, (version, as_word(as_object(grader).get("id") or grader, 60)))),
         value=part.get("pass"),
-        truth=not passed if kind == "not-is-refusal" and passed is not None else passed,
-        meaning=Meaning.REFUSED if refusal else Meaning.RESISTED if kind.startswith(_REDTEAM) else None,
+        truth=passed,
+        meaning=_REFUSALS.get(kind, Meaning.RESISTED if kind.startswith(_REDTEAM) else None),
         undetermined=_GRADER_ERROR if _grader_failed(part) else not_run,
         rationale=part.get("reason") or "",
     )

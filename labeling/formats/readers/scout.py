@@ -8,40 +8,34 @@ messages. `score` is the task's own, `success` the same as yes or no: what eithe
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from labeling.formats import by_column
-from labeling.formats.chats import opening
-from labeling.formats.documents import Found, first, values
-from labeling.formats.loose import as_attempt, as_list, as_object, as_time, as_word
-from labeling.formats.mapping import ImportMapping, as_text
-from labeling.formats.mapping import found as rule
-from labeling.formats.naming import Names
+from labeling.formats.files import documents
+from labeling.formats.files.documents import Found
+from labeling.formats.files.source import Sniff, Source, Unread
 from labeling.formats.normal import digest
 from labeling.formats.readers.inspect_messages import asked, messages
 from labeling.formats.readers.inspect_sample import truth_of
-from labeling.formats.reading import Format, Item, Row, Score, Sniff, Source, System, Unread, joined
+from labeling.formats.reading import Format, Item, Row, Score, System
+from labeling.formats.rows.conversations import opening
+from labeling.formats.rows.naming import Names, joined
+from labeling.formats.rows.values import as_attempt, as_list, as_object, as_time, as_word, small
 
 _KEYS = {"transcript_id", "messages"}
 
 
 def recognises(sniff: Sniff) -> bool:
-    value = first(sniff)
+    value = documents.first(sniff)
     return isinstance(value, dict) and set(value) >= _KEYS
 
 
 def read(source: Source) -> Iterator[Item]:
-    names, systems = Names(), set[str]()
-    for each in values(source):
-        if isinstance(each, Unread):
-            yield each
+    names = Names(source.mapping)
+    for found in documents.objects(documents.values(source), "It is no transcript: it has no messages.", "messages"):
+        if isinstance(found, Unread):
+            yield found
             continue
-        if not isinstance(each.value, dict) or "messages" not in each.value:
-            yield Unread(each.place, "", "It is no transcript: it has no messages.", each.raw)
-            continue
-        system = _system(each.value)
-        if system.key not in systems:
-            systems.add(system.key)
-            yield system
-        yield _row(each.value, each, system=system.key, names=names, mapping=source.mapping)
+        system = _system(found.value)
+        yield from names.once(system)
+        yield _row(found.value, found, system=system.key, names=names)
 
 
 def _system(transcript: Mapping[str, Any]) -> System:
@@ -56,20 +50,20 @@ def _system(transcript: Mapping[str, Any]) -> System:
     )
 
 
-def _row(transcript: Mapping[str, Any], at: Found, *, system: str, names: Names, mapping: ImportMapping) -> Row:
+def _row(transcript: Mapping[str, Any], at: Found, *, system: str, names: Names) -> Row:
     facts = {name: value for name, value in transcript.items() if name not in ("messages", "events", "timelines")}
     said = messages(transcript["messages"])
     request = asked(opening(as_list(said)))
     repeat = transcript.get("task_repeat")
     case = names.case(joined(transcript.get("task_set"), transcript.get("task_id")), request)
-    counted = names.attempt(system, as_text(rule(mapping.case.key, facts) or case))
+    counted = names.attempt(system, case, facts)
     line = {
         "external_id": names.row(system, transcript.get("transcript_id"), at.number),
-        "attempt": as_attempt(repeat - 1) if isinstance(repeat, int) else counted,
+        "attempt": as_attempt(repeat, counted_from=1) if isinstance(repeat, int) else counted,
         "messages": said,
         "observed_at": as_time(transcript.get("date")),
         "error": transcript.get("error"),
-        "metadata": by_column.small(
+        "metadata": small(
             as_object(transcript.get("metadata")) | {name: transcript.get(name) for name in ("source_id", "limit")}
         ),
     }
@@ -79,8 +73,7 @@ def _row(transcript: Mapping[str, Any], at: Found, *, system: str, names: Names,
         line={name: value for name, value in line.items() if value is not None},
         case={"key": case, "category": as_word(transcript.get("task_set"), 100), "request": request},
         facts=facts,
-        scores=(*_scores(transcript), *by_column.scores(facts, mapping)),
-        verdicts=tuple(by_column.verdicts(facts, mapping)),
+        scores=tuple(_scores(transcript)),
         raw=at.raw,
     )
 

@@ -16,15 +16,15 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from labeling.formats import documents, elements
-from labeling.formats.by_column import small
-from labeling.formats.documents import Found
-from labeling.formats.elements import Broken
-from labeling.formats.loose import as_attempt, as_object, as_time, as_word
+from labeling.formats.files import documents, elements
+from labeling.formats.files.documents import Found
+from labeling.formats.files.elements import Broken
+from labeling.formats.files.source import Sniff, Source, Unread
 from labeling.formats.mapping import as_number, as_text
-from labeling.formats.naming import Names, storable
 from labeling.formats.normal import canonical, is_set
-from labeling.formats.reading import Format, Item, Row, Score, Sniff, Source, System, Unread, joined
+from labeling.formats.reading import Format, Item, Row, Score, System
+from labeling.formats.rows.naming import Names, joined, storable
+from labeling.formats.rows.values import as_attempt, as_object, as_time, as_word, small
 from labeling.vocabulary import Kind, Meaning, Undetermined
 
 _ONE = "tau-bench"
@@ -52,15 +52,13 @@ def read(source: Source) -> Iterator[Item]:
 
 def _read_one(source: Source) -> Iterator[Item]:
     yield System(_ONE, model="", name=_ONE)
-    names = Names()
+    names = Names(source.mapping)
     tasks: dict[str, Any] = {}
     # A crashed run does not say what its task was; another trial of it does, which may come later.
     crashed: list[Found] = []
-    for found in documents.values(source):
+    for found in documents.objects(documents.values(source), _NO_RUN, "task_id"):
         if isinstance(found, Unread):
             yield found
-        elif not isinstance(found.value, dict) or "task_id" not in found.value:
-            yield Unread(found.place, "task_id", _NO_RUN, found.raw)
         elif not found.value.get("traj"):
             crashed.append(found)
         else:
@@ -84,7 +82,7 @@ def _run(found: Found, task: Mapping[str, Any], names: Names) -> Row:
         system=_ONE,
         line={
             "external_id": names.row(_ONE, joined(given["task_id"], given.get("trial")), found.number),
-            "attempt": as_attempt(given.get("trial")),
+            "attempt": as_attempt(given.get("trial"), counted_from=0),
             "messages": messages,
             "error": error,
             "metadata": small({**rest, "reward": given.get("reward")}),
@@ -109,12 +107,10 @@ def _read_two(source: Source) -> Iterator[Item]:
     system = _system(info)
     yield system
     tasks = _tasks(source)
-    names = Names()
-    for found in documents.values(source, "simulations"):
+    names = Names(source.mapping)
+    for found in documents.objects(documents.values(source, "simulations"), _NO_RUN, "task_id"):
         if isinstance(found, Unread):
             yield found
-        elif not isinstance(found.value, dict) or "task_id" not in found.value:
-            yield Unread(found.place, "task_id", _NO_RUN, found.raw)
         elif found.value.get("messages") is None and found.value.get("ticks"):
             reason = "A spoken simulation, kept as ticks of sound; there are no messages to read."
             yield Unread(found.place, "messages", reason, found.raw)
@@ -167,7 +163,7 @@ def _simulation(found: Found, task: Mapping[str, Any], names: Names, *, system: 
         system=system.key,
         line={
             "external_id": names.row(system.key, joined(given["task_id"], given.get("trial")), found.number),
-            "attempt": as_attempt(given.get("trial")),
+            "attempt": as_attempt(given.get("trial"), counted_from=0),
             "messages": messages,
             "stop_reason": as_word(stop, 60),
             "error": error,
@@ -225,8 +221,8 @@ def _reward(value: Any, *, version: str, failed: bool) -> Score:
 
 def _asked(instruction: Any) -> dict[str, Any]:
     """The customer's part is the request; a case of which nobody says it has none."""
-    text = instruction if isinstance(instruction, str) else canonical(instruction)
-    return {"kind": Kind.TOOL_USE, **({} if not instruction else {"request": [{"role": "user", "content": text}]})}
+    request = {"request": [{"role": "user", "content": as_text(instruction)}]} if instruction else {}
+    return {"kind": Kind.TOOL_USE, **request}
 
 
 def _text(value: Any) -> str:

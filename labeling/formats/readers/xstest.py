@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from labeling.formats import tables
-from labeling.formats.reading import Format, Item, Row, Score, Sniff, Source, System, Unread
+from labeling.formats.files import tables
+from labeling.formats.files.source import Sniff, Source, Unread
+from labeling.formats.reading import Format, Item, Row, Score, System
 from labeling.vocabulary import Decision, Origin, Part, Side, Undetermined
 
 # The files carry no times; this is the day they were published.
@@ -52,7 +53,7 @@ def system_of(filename: str) -> str:
 
 
 def recognises(sniff: Sniff) -> bool:
-    return set(sniff.columns) >= _COLUMNS
+    return set(tables.columns_of(sniff.head)) >= _COLUMNS
 
 
 def read(source: Source) -> Iterator[Item]:

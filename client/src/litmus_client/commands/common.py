@@ -11,8 +11,8 @@ from litmus_client.api import DEFAULT_URL, Api
 from litmus_client.pushing import Pushed
 from litmus_client.showing import counted, note, say, visible
 
-# Exit codes; docs/reference/command-line.md says when.
-DONE, NOT_TAKEN, TROUBLE, INTERRUPTED = 0, 1, 2, 130
+# Exit codes beside 0; docs/reference/command-line.md says when.
+NOT_TAKEN, TROUBLE, INTERRUPTED = 1, 2, 130
 _SHOWN = 20
 
 

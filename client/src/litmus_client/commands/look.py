@@ -35,11 +35,11 @@ def watch(api: Api, run: str, *, until_settled: bool, every: float) -> None:
 
             end = watching.watch(api, run_id, until_settled=until_settled, every=every, show=show)
     else:
-        end = watching.watch(api, run_id, until_settled=until_settled, every=every, show=_changes())
+        end = watching.watch(api, run_id, until_settled=until_settled, every=every, show=_Changes())
     say(f"{visible(run, limit=200)}: {end.words()} ({end.status})")
 
 
-class _changes:  # noqa: N801 - called like the function it stands in for
+class _Changes:
     """Says what is new, for logs."""
 
     def __init__(self) -> None:

@@ -6,20 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import click
-import yaml
 
 from litmus_client import importing, runs
 from litmus_client.api import Api
 from litmus_client.commands.common import NOT_TAKEN, TROUBLE, connected, say_what_became
-from litmus_client.errors import Json, LitmusError
+from litmus_client.errors import Json
 from litmus_client.importing import Wishes
 from litmus_client.previewing import has_open_questions, preview_lines
 from litmus_client.progress import bar
 from litmus_client.pushing import push_source
 from litmus_client.showing import counted, note, say, visible
 from litmus_client.sources import Source, is_our_own, sources
+from litmus_client.yaml_files import object_in
 
-OURS = "litmus_lines"
+_OURS = "litmus"
 _SHOWN = 20
 
 
@@ -56,7 +56,7 @@ def push(
     complete, touched = True, {}
     with sources(files) as given:
         for source in given:
-            if format_ in (None, OURS) and mapping is None and is_our_own(source):
+            if format_ in (None, _OURS) and mapping is None and is_our_own(source):
                 target = _run_for_lines(api, wishes)
                 complete &= _push_lines(api, source, target)
                 touched[target["id"]] = target["external_id"]
@@ -78,13 +78,7 @@ def _mapping(given: str | None) -> str | Json | None:
     """A mapping in a file that is there, else the name of a saved one."""
     if given is None or not Path(given).is_file():
         return given
-    try:
-        mapping = yaml.safe_load(Path(given).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise LitmusError(f"{given} cannot be read as a mapping: {visible(error, limit=300)}") from None
-    if not isinstance(mapping, dict):
-        raise LitmusError(f"{given} holds no mapping: it is an object with names.")
-    return mapping
+    return object_in(Path(given), kind="mapping", hint="it is an object, such as case: {side: harmful}")
 
 
 def _run_for_lines(api: Api, wishes: Wishes) -> Json:
