@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from labeling.models import Heartbeat, ImportJob, Run, Trajectory
+from labeling.selectors.progress import WORKER
 from labeling.services import drawing, judging, registering
 from labeling.services.importing import claims, committing, previewing
 from labeling.vocabulary import ImportStatus, RunStatus, TrajectoryStatus
@@ -108,7 +109,7 @@ def sweep(*, everything: bool = False) -> None:
     if everything:
         registering.register_everywhere()
     now = timezone.now()
-    Heartbeat.objects.update_or_create(name="worker", defaults={"beat_at": now})
+    Heartbeat.objects.update_or_create(name=WORKER, defaults={"beat_at": now})
     owed = Trajectory.objects.filter(status=TrajectoryStatus.PENDING)
     if not everything:
         owed = owed.filter(rung_at__lt=now - timedelta(seconds=settings.RING_AGAIN_SECONDS))

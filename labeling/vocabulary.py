@@ -160,6 +160,10 @@ class ImportStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
+# What a worker has in its hands or before it.
+IMPORTS_OWED = (ImportStatus.UPLOADED, ImportStatus.READING, ImportStatus.COMMITTING)
+
+
 class JudgeKind(StrEnum):
     SUBSTRING = "substring"
     CLASSIFIER = "classifier"

@@ -13,11 +13,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from labeling.models import AuditRequest, Heartbeat, Trajectory
+from labeling.models import AuditRequest, Trajectory
+from labeling.selectors.progress import worker_seen
 from labeling.vocabulary import RequestState, TrajectoryStatus
 from litmus_site.env import env_str
-
-WORKER = "worker"
 
 
 @require_safe
@@ -61,8 +60,8 @@ class _Migrations:
 
 
 def _worker_last_seen() -> float | None:
-    beat_at = Heartbeat.objects.filter(name=WORKER).values_list("beat_at", flat=True).first()
-    return None if beat_at is None else _seconds_since(beat_at)
+    seen_at = worker_seen()
+    return None if seen_at is None else _seconds_since(seen_at)
 
 
 def _seconds_since(moment: datetime) -> float:

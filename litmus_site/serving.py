@@ -6,6 +6,8 @@ from typing import Any
 from django.urls import get_resolver
 from gunicorn.glogging import Logger
 
+from litmus_site.logs import QuietFormatter
+
 workers = 2
 worker_class = "gthread"
 threads = 4
@@ -20,11 +22,24 @@ access_log_format = "%(t)s %(h)s %(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"
 
 
 class AccessLog(Logger):  # type: ignore[misc]
-    """The path of an invitation is its secret."""
+    """The path of an invitation is its secret, and what went wrong is told as everywhere: without anybody's text."""
+
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        for handler in self.error_log.handlers:
+            handler.setFormatter(QuietFormatter(self.error_fmt, self.datefmt))
 
     def atoms(self, *arguments: Any) -> dict[str, Any]:
         atoms: dict[str, Any] = super().atoms(*arguments)
         return {**atoms, "U": "/join/…/"} if str(atoms["U"]).startswith("/join/") else atoms
+
+    def warning(self, msg: str, *args: Any, **kwargs: Any) -> None:
+        # It quotes what is no request: the rest of a body, where Content-Length was too small.
+        cut = msg.partition(": ")[0] if msg.startswith("Invalid request from") else msg
+        super().warning(cut, *args, **kwargs)
+
+    def exception(self, msg: str, *args: Any, **kwargs: Any) -> None:
+        super().exception(msg, *(str(each).partition("?")[0] for each in args), **kwargs)
 
 
 logger_class = AccessLog

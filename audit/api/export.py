@@ -10,7 +10,6 @@ from typing import Any
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,7 +17,7 @@ from audit.api.exported import RowAnswer, csv_columns, csv_row
 from audit.selectors import export
 from audit.selectors.asking import holds_of, labels_for
 from audit.services import viewing
-from labeling.api.edge import ApiView, responses
+from labeling.api.edge import AnyFormat, ApiView, responses
 from labeling.api.scope import Caller, caller_on_run
 from labeling.errors import DomainError, NotAllowed
 from labeling.models import Membership, Run, Trajectory
@@ -29,18 +28,8 @@ NDJSON, CSV = "application/x-ndjson", "text/csv"
 _SWITCH = {None: False, "": False, "0": False, "false": False, "1": True, "true": True}
 
 
-class _WhateverIsAccepted(BaseContentNegotiation):
-    """`format` says what is wanted; errors are JSON as everywhere."""
-
-    def select_parser(self, _request: Request, parsers: Any) -> Any:
-        return parsers[0]
-
-    def select_renderer(self, _request: Request, renderers: Any, _format_suffix: str | None = None) -> Any:
-        return renderers[0], renderers[0].media_type
-
-
 class RunExport(ApiView):
-    content_negotiation_class = _WhateverIsAccepted
+    content_negotiation_class = AnyFormat
 
     @extend_schema(
         operation_id="export_run",

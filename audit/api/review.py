@@ -47,16 +47,13 @@ class VerdictBody(TokenBody, VerdictParts):
     case_problem: Annotated[Text, StringConstraints(strip_whitespace=True)] = ""
 
     def draft(self) -> VerdictInput:
-        return VerdictInput(**self.model_dump(exclude={"token"}), source=VerdictSource.API)
+        return VerdictInput(**self.model_dump(exclude={"token", "revision"}), source=VerdictSource.API)
 
 
 class DraftBody(VerdictBody):
     """A verdict that is not finished yet. A later state of it has a higher revision."""
 
     revision: Annotated[int, Field(ge=1, le=LARGEST_INT)]
-
-    def draft(self) -> VerdictInput:
-        return VerdictInput(**self.model_dump(exclude={"token", "revision"}), source=VerdictSource.API)
 
 
 class Claim(ApiView):

@@ -53,6 +53,12 @@ def holds_of(*, user_id: int, measurement_id: int) -> bool:
     return held.filter(request__trajectory__run__measurement=measurement_id).exists()
 
 
+def holds_of_any(*, user_id: int, run_ids: Collection[int]) -> bool:
+    """Is this person judging an item of a measurement that one of these runs is in?"""
+    held = Assignment.objects.filter(held_at(timezone.now()), reviewer=user_id)
+    return held.filter(request__trajectory__run__measurement__runs__in=run_ids).exists()
+
+
 def held_assignment(*, membership: Membership) -> Assignment | None:
     """What this member is holding now, if anything."""
     return _assignments(membership).filter(held_at(timezone.now())).first()

@@ -13,7 +13,7 @@ from audit.models import Verdict
 from audit.selectors.trajectories import LabelView, label_of
 from labeling.measure.opinion import Opinion
 from labeling.models import Judgment, PanelSeat, Run, Trajectory
-from labeling.selectors.posted import posted_lines
+from labeling.selectors.posted import posted_lines, without_opinions
 
 PAGE_SIZE = 500
 # With the text: a page's opinions are in memory together, and they may quote a lot.
@@ -92,15 +92,8 @@ def rows_of_page(page: Sequence[Trajectory], *, run: Run, shown: Collection[int]
             label=None if hidden else label_of(row),
             judgments=None if hidden else tuple(judgments[row.pk]),
             verdicts=None if hidden else tuple(verdicts[row.pk]),
-            posted=_without_opinions(line) if hidden else line,
+            posted=without_opinions(line) if hidden else line,
         )
-
-
-def _without_opinions(line: Any) -> Any:
-    """Judgments come along with a line, and runners put what they made of an answer into its metadata."""
-    if not isinstance(line, dict):
-        return line
-    return {name: value for name, value in line.items() if name not in ("judgments", "metadata")}
 
 
 def _by_judges(told: Sequence[int], run: Run, *, content: bool) -> dict[int, list[SaidByJudge]]:

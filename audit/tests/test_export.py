@@ -20,6 +20,7 @@ from labeling.models import Project, Run, Trajectory
 from labeling.services.judging import route_trajectories
 from labeling.tests import make
 from labeling.tests.posting import Runner, definition, error, judgment, line, run_body
+from labeling.tests.uploading import Importer, ndjson, table
 from labeling.vocabulary import Role, Side
 
 pytestmark = pytest.mark.django_db
@@ -137,6 +138,31 @@ def test_what_somebody_may_still_be_asked_comes_without_opinions_unless_they_cho
         assert not {"judgments", "metadata"} & set(row["posted"])
     assert not ContentView.objects.filter(user=lead, showed_opinions=True).exists()
     assert not any(row["hidden"] for row in rows_of(asked(lead, run, opinions="1")))
+
+
+@pytest.mark.parametrize(
+    ("content", "shown", "blind"),
+    [
+        (table(["1", "Ask.", "No.", "1"]), "1,Ask.,No.,1", None),
+        (
+            ndjson({"id": "1", "prompt": "Ask.", "response": "No.", "refused": 1, "error": None}),
+            "JSON",
+            {"error": None},
+        ),
+    ],
+)
+def test_an_imported_row_is_as_its_runner_wrote_it_and_tells_no_opinion(content: bytes, shown: str, blind: Any) -> None:
+    importer = Importer()
+    job = importer.previewed(content)
+    mapping = {"case": {"side": "benign"}, "scores": {"refused": {"meaning": "refused"}}}
+    assert importer.changed(job["id"], mapping=mapping)["status"] == "previewed"
+    importer.commit(job["id"])
+    run = Run.objects.get()
+    lead = member(run, Role.LEAD)
+    (row,) = rows_of(asked(lead, run, content="1"))
+    assert (row["hidden"], row["posted"]) == (True, blind)
+    (row,) = rows_of(asked(lead, run, content="1", opinions="1"))
+    assert row["posted"] == (json.loads(content) if shown == "JSON" else shown)
 
 
 def test_whoever_is_judging_an_item_of_the_run_takes_nothing_along(run: Run) -> None:

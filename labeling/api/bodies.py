@@ -7,7 +7,6 @@ from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, cast
 
 from django.conf import settings
-from django.http import UnreadablePostError
 from rest_framework.exceptions import APIException, UnsupportedMediaType
 from rest_framework.request import Request
 
@@ -22,6 +21,7 @@ _IN_MEMORY = 4 * _CHUNK
 _GZIP = zlib.MAX_WBITS | 16
 # pigz and friends make one member or a few; a body of nothing but members is a burden, not data.
 _GZIP_MEMBERS = 1000
+_BROKEN_OFF = "The body broke off before its end; send it again."
 
 
 class LengthRequired(APIException):
@@ -106,15 +106,24 @@ def _sent(request: Request) -> Iterator[bytes]:
             raise LengthRequired
         stream = request.META["wsgi.input"]
     size = 0
-    try:
-        while chunk := stream.read(_CHUNK):
-            size += len(chunk)
-            yield chunk
-    except UnreadablePostError:
-        size = -1
+    for chunk in _read_until_it_breaks(stream):
+        size += len(chunk)
+        yield chunk
     # Whoever hangs up leaves a body that merely ends.
     if size < declared_length(request):
-        raise BrokenOff("The body broke off before its end; send it again.")
+        raise BrokenOff(_BROKEN_OFF)
+
+
+def _read_until_it_breaks(stream: BinaryIO) -> Iterator[bytes]:
+    while True:
+        try:
+            chunk = stream.read(_CHUNK)
+        except Exception:
+            # Every server has an error of its own for chunks that are cut off or malformed.
+            raise BrokenOff(_BROKEN_OFF) from None
+        if not chunk:
+            return
+        yield chunk
 
 
 def _limited(sent: Iterable[bytes], *, most: int, length: int) -> Iterator[bytes]:

@@ -68,7 +68,7 @@ class ScoreTaken(Answer):
 
 
 class ExampleRow(Answer):
-    """A row, decoded. request: its beginning. answer: its end."""
+    """A row, decoded. request: its beginning. answer: its beginning and its end."""
 
     place: str
     external_id: str

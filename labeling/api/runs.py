@@ -8,7 +8,7 @@ from labeling import tasks
 from labeling.api import bodies
 from labeling.api.answers import MeasurementAnswer, RunAnswer, RunDetail, RunList
 from labeling.api.edge import PROJECT, ApiView, answered, responses
-from labeling.api.queries import number
+from labeling.api.queries import PAGED, window
 from labeling.api.scope import caller, caller_on_run
 from labeling.errors import DomainError
 from labeling.formats.scalars import Count, Text
@@ -18,8 +18,6 @@ from labeling.selectors import progress
 from labeling.selectors.naming import runs_listed
 from labeling.services import runs
 from labeling.vocabulary import Role, RunStatus
-
-LARGEST_PAGE = 500
 
 
 class Runs(ApiView):
@@ -42,24 +40,23 @@ class Runs(ApiView):
             PROJECT,
             OpenApiParameter("external_id", str),
             OpenApiParameter("status", str, enum=list(RunStatus)),
-            OpenApiParameter("offset", int),
-            OpenApiParameter("limit", int, description=f"At most {LARGEST_PAGE}."),
+            *PAGED,
         ],
         responses=responses(400, success={200: RunList}),
     )
     def get(self, request: Request) -> Response:
         """The project's runs, newest first."""
         project = caller(request, at_least=Role.VIEWER).project
-        offset = number(request, "offset", default=0, most=2**31)
+        asked = window(request)
         page = runs_listed(
             project,
             external_id=request.query_params.get("external_id"),
             status=_status(request),
-            offset=offset,
-            limit=number(request, "limit", default=100, most=LARGEST_PAGE),
+            offset=asked.offset,
+            limit=asked.limit,
         )
-        left = max(0, page.total - offset - len(page.runs))
-        return answered(RunList(count=page.total, left=left, results=[RunAnswer.of(run) for run in page.runs]))
+        results = [RunAnswer.of(run) for run in page.runs]
+        return answered(RunList(count=page.total, left=asked.left(page.total), results=results))
 
 
 class OneRun(ApiView):

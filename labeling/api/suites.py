@@ -7,14 +7,13 @@ from rest_framework.response import Response
 from labeling.api import bodies
 from labeling.api.answers import CaseAnswer, CaseList, SuiteAnswer, SuiteList
 from labeling.api.edge import PROJECT, ApiView, answered, responses
-from labeling.api.queries import number
+from labeling.api.queries import PAGED, number, window
 from labeling.api.scope import caller
 from labeling.formats.wire import SuiteSpec, read
 from labeling.selectors import catalogue
 from labeling.services import suites
 from labeling.vocabulary import Role
 
-LARGEST_PAGE = 500
 MOST_CASES = 1000
 
 
@@ -38,24 +37,23 @@ class Suites(ApiView):
             PROJECT,
             OpenApiParameter("key", str),
             OpenApiParameter("version", str),
-            OpenApiParameter("offset", int),
-            OpenApiParameter("limit", int, description=f"At most {LARGEST_PAGE}."),
+            *PAGED,
         ],
         responses=responses(400, success={200: SuiteList}),
     )
     def get(self, request: Request) -> Response:
         """The project's suites, newest first."""
         project = caller(request, at_least=Role.VIEWER).project
-        offset = number(request, "offset", default=0, most=2**31)
+        asked = window(request)
         page = catalogue.suites_listed(
             project,
             key=request.query_params.get("key"),
             version=request.query_params.get("version"),
-            offset=offset,
-            limit=number(request, "limit", default=100, most=LARGEST_PAGE),
+            offset=asked.offset,
+            limit=asked.limit,
         )
         results = [SuiteAnswer.of(suite, cases=cases) for suite, cases in page.suites]
-        return answered(SuiteList(count=page.total, left=max(0, page.total - offset - len(results)), results=results))
+        return answered(SuiteList(count=page.total, left=asked.left(page.total), results=results))
 
 
 class SuiteCases(ApiView):

@@ -33,10 +33,10 @@ def decoded(row: Row, mapping: ImportMapping) -> Decoded:
     scores = tuple(meanings.mapped(score, mapping.scores.get(score.name)) for score in given)
     judgments = [judgment for score in scores if (judgment := meanings.judgment_of(score)) is not None]
     verdicts = (*row.verdicts, *by_column.verdicts(row.facts, mapping))
-    external_id = row.line.get("external_id")
+    line = {name: value for name, value in row.line.items() if value is not None}
     return Decoded(
-        line={**row.line, "case": case, "judgments": judgments},
-        verdicts=tuple({"external_id": external_id, **verdict} for verdict in verdicts),
+        line=line | {"case": case, "judgments": judgments},
+        verdicts=tuple({"external_id": line.get("external_id"), **verdict} for verdict in verdicts),
         scores=scores,
         problems=() if case.get("side") else (Problem("case.side", "is not in the file; the mapping must say it"),),
     )

@@ -196,12 +196,26 @@ class ImportMapping(Wire):
     system: SystemRules = SystemRules()
     verdicts: list[VerdictRules] = []
 
+    def looked_up(self) -> Iterator[tuple[str, str]]:
+        """Where in the mapping a column is named for a case or a score, and which."""
+        for name in CaseRules.model_fields:
+            rule = getattr(self.case, name)
+            if isinstance(rule, Rule):
+                yield f"case.{name}", rule.column
+        for name, score in self.scores.items():
+            if score.column is not None:
+                yield f"scores.{name}", score.column
+
     def problems(self) -> Iterator[Problem]:
         for name, rule in self.scores.items():
             if rule.at_least is not None and (rule.yes is not None or rule.no is not None):
                 yield Problem(f"scores.{name}", "says both at_least and yes or no; keep one of them")
             if rule.at_least is not None and not math.isfinite(rule.at_least):
                 yield Problem(f"scores.{name}.at_least", "is no number")
+            if rule.meaning is Meaning.HARM_GRADE and rule.draws_a_line:
+                yield Problem(
+                    f"scores.{name}", "is a harm grade, which is the number itself; leave at_least, yes and no out"
+                )
             if _texts(rule.yes) & _texts(rule.no):
                 yield Problem(f"scores.{name}", "counts the same value as a yes and as a no")
 

@@ -124,6 +124,7 @@ def sentence(score: Score) -> str:
         return f"{given} means {_described(score.opinion)}"
     if score.meaning is Meaning.HARM_GRADE:
         return f"{given} means harm grade {_grade(score.value)}"
+    assert score.meaning is not None
     if score.truth is None:
         return f"{given}: neither a yes nor a no, which says nothing"
     return f"{given} means {outcome(score.meaning, truth=score.truth)}"

@@ -54,7 +54,7 @@ class Score:
 class Row:
     """One attempt on one case, as the file has it.
 
-    place: where in the file, in words. line: a posted trajectory line without case and judgments.
+    place: where in the file, in words. line: a posted trajectory line without case and judgments; null is absent there.
     case: what the file says of the case; at least its key, with the request where it is known.
     facts: what a mapping may refer to, by dotted path: columns, metadata.
     verdicts: people's labels as posted verdict lines without external_id. raw: the bytes of this row in the file.

@@ -45,6 +45,9 @@ _FORMATS: Sequence[Format] = (
     table.FORMAT,
 )
 
+# How files begin that gzip, zstd, xz, bzip2 or 7z made.
+_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"BZh", b"7z\xbc\xaf")
+
 FORMATS: dict[str, Format] = {each.name: each for each in _FORMATS}
 
 
@@ -59,6 +62,8 @@ def detected(source: Source) -> Format:
     """The format that the content shows. Raises DomainError where it shows none."""
     sniff = Sniff(source)
     found = next((each for each in FORMATS.values() if each.recognises(sniff)), None)
+    if found is None and sniff.head.startswith(_PACKED):
+        raise DomainError("This file is packed. Unpack it first; of packed files only zip is read here.")
     if found is None:
         raise DomainError(
             f"The content shows no format that is known here; name one of {', '.join(FORMATS)} if it is one of them, "

@@ -23,7 +23,7 @@ _MESSAGES_SCHEMA: dict[str, Any] = {"type": "array", "items": _OBJECT_SCHEMA}
 
 
 def is_storable(text: str) -> bool:
-    """Holds it neither NUL nor lone surrogates, which no column takes?"""
+    """Is it free of NUL and lone surrogates, which no column takes?"""
     return _UNSTORABLE.search(text) is None
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from labeling.models.access import Project, RunnerKey
 from labeling.models.fields import LosslessJSONField, choices, one_of
 from labeling.models.running import Run
-from labeling.vocabulary import ImportStatus
+from labeling.vocabulary import IMPORTS_OWED, ImportStatus
 
 
 class ImportJob(models.Model):
@@ -76,7 +76,7 @@ class ImportJob(models.Model):
             models.Index(
                 fields=["worked_at"],
                 name="imports_owed",
-                condition=Q(status__in=[ImportStatus.UPLOADED, ImportStatus.READING, ImportStatus.COMMITTING]),
+                condition=Q(status__in=list(IMPORTS_OWED)),
             ),
         ]
 

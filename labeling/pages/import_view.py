@@ -3,23 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.contrib.auth.models import User
+
 from labeling.formats.mapping_text import text_of
 from labeling.formats.registry import FORMATS
 from labeling.models import ImportJob
 from labeling.pages import import_form, import_words
-from labeling.pages.import_words import AT_WORK
 from labeling.pages.visible import count_marked
 from labeling.selectors import importing
-from labeling.vocabulary import FRAMINGS, ImportStatus
+from labeling.services.importing import showing
+from labeling.vocabulary import FRAMINGS, IMPORTS_OWED, ImportStatus
 
 FORMAT_CHOICES = [{"name": each.name, "title": each.title} for each in FORMATS.values()]
 _PROBLEMS = 30
 _REJECTED = 20
-_WAITING = (*AT_WORK, ImportStatus.RECEIVING)
 
 
 def listed(jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    owed = [job for job in jobs if job["status"] in AT_WORK]
+    owed = [job for job in jobs if job["status"] in IMPORTS_OWED]
     return {"jobs": [_row(job) for job in jobs], **_worker(owed)}
 
 
@@ -38,21 +39,22 @@ def title_of(name: str) -> str:
     return FORMATS[name].title if name in FORMATS else name
 
 
-def job(row: ImportJob, *, typed: Mapping[str, str] | None) -> dict[str, Any]:
+def job(row: ImportJob, *, reader: User, typed: Mapping[str, str] | None) -> dict[str, Any]:
     """typed: a form that could not be taken; it is shown again as it was."""
-    shown = importing.shown(row)
+    shown = showing.shown_to(row, reader)
     preview, status, mapping = shown["preview"], shown["status"], shown["mapping"]
-    at_work = status in AT_WORK or status == ImportStatus.RECEIVING
+    at_work = status in IMPORTS_OWED or status == ImportStatus.RECEIVING
     return {
         "job": {**shown, "format_title": title_of(shown["detected_format"])},
         "preview": preview,
+        "judging": showing.JUDGING if row.preview and not preview else "",
         "at_work": at_work,
         "is_table": bool(mapping.get("columns")),
         "may_change": not at_work and shown["received"] == shown["size"],
         "is_folded": status == ImportStatus.DONE and typed is None,
         "progress": _progress(row, shown),
         "counts_words": import_words.counts(shown),
-        **_worker([shown] if status in AT_WORK else []),
+        **_worker([shown] if status in IMPORTS_OWED else []),
         **_forms(shown, typed),
     }
 
@@ -125,7 +127,7 @@ def quarantine(row: ImportJob, *, after: int) -> dict[str, Any]:
     found = importing.rejections(row, after=after, limit=_REJECTED + 1)
     return {
         "rejected": found[:_REJECTED],
-        "rejected_count": importing.rejection_counts(row) if found or after >= 0 else 0,
+        "rejected_count": importing.rejection_count(row) if found or after >= 0 else 0,
         "rejected_next": found[_REJECTED - 1].number if len(found) > _REJECTED else None,
         "rejected_after": after >= 0,
     }

@@ -12,11 +12,8 @@ from labeling.pages.import_form import MOST_SCORES, Fields, ScoreFields, score_t
 from labeling.templatetags.litmus import plural
 from labeling.vocabulary import ImportStatus, Meaning, Side
 
-# What a worker has in its hands or before it.
-AT_WORK = (ImportStatus.UPLOADED, ImportStatus.READING, ImportStatus.COMMITTING)
-UNFINISHED = (ImportStatus.RECEIVING, *AT_WORK)
-# So much of a request or an answer is read without opening it; a preview keeps no more than the last of these.
-_SHORT, _LONG, _KEPT = 240, 320, 500
+# So much of a longer request or answer is read without opening it.
+_SHORT, _LONG = 240, 320
 _COLUMN_LABELS = {
     "prompt": "Column of the request",
     "response": "Column of the answer",
@@ -191,24 +188,16 @@ class Folded(NamedTuple):
     short: str
 
 
-def asked(text: str) -> Folded:
-    """The beginning of a request."""
-    whole = f"{text} …" if len(text) >= _KEPT else text
-    return Folded(whole, f"{text[:_SHORT]} …" if len(text) > _LONG else "")
-
-
-def answered(text: str) -> Folded:
-    """The end of an answer."""
-    whole = f"… {text}" if len(text) >= _KEPT else text
-    return Folded(whole, f"… {text[-_SHORT:]}" if len(text) > _LONG else "")
+def folded(text: str) -> Folded:
+    return Folded(text, f"{text[:_SHORT]} …" if len(text) > _LONG else "")
 
 
 def examples(preview: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             **example,
-            "request": asked(example["request"]),
-            "answer": answered(example["answer"]),
+            "request": folded(example["request"]),
+            "answer": folded(example["answer"]),
             "facts": _facts(example["case"]),
             "problems": _unsaid(preview, example["problems"]),
         }

@@ -22,8 +22,6 @@ from labeling.selectors.catalogue import suite_names
 from labeling.services.importing import claims, committing, files, options, uploads
 from labeling.vocabulary import Role
 
-# The other fields of the upload form, and the borders between its parts.
-_AROUND = 1024 * 1024
 _UPLOAD_FIELDS = ("format", "run", "suite", "saved_mapping")
 _LISTED = 25
 _SUITES = 100
@@ -38,7 +36,7 @@ def imports(request: HttpRequest, key: str) -> HttpResponse:
     if request.method != "POST":
         return _list(request, lead)
     length = request.META.get("CONTENT_LENGTH") or "0"
-    if length.isdigit() and int(length) > settings.MAX_UPLOAD_BYTES + _AROUND:
+    if length.isdigit() and int(length) > files.largest_form():
         raise files.too_large(int(length))
     return _upload(request, lead)
 
@@ -164,7 +162,7 @@ def _job(
     context = framed(
         lead,
         "imports",
-        **import_view.job(job, typed=request.POST if complaint else None),
+        **import_view.job(job, reader=person(request), typed=request.POST if complaint else None),
         **import_view.quarantine(job, after=after),
         **_choices(lead),
         complaints=[complaint.message] if complaint else [],

@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch, QuerySet
+from django.db.models.functions import Length
 
 from labeling.errors import NotFound
 from labeling.formats.problems import shown as shown_text
 from labeling.models import ImportedRun, ImportJob, ImportRejection, Project, SavedMapping
 from labeling.selectors.progress import worker_seen
 
-_PAGE = 100
+_PAGE = 500
+_PAGE_BYTES = 8 * 1024 * 1024
 
 
 class JobPage(NamedTuple):
@@ -44,20 +47,27 @@ def shown(job: ImportJob) -> dict[str, Any]:
     return {**_shown(job, worker_seen()), "preview": job.preview}
 
 
-def rejections(job: ImportJob, *, after: int = -1, limit: int = _PAGE) -> list[ImportRejection]:
-    """Rows in quarantine, in the order of the file, after the one with the number `after`."""
-    return list(job.rejections.filter(number__gt=after).order_by("number")[:limit])
+def rejections(job: ImportJob, *, after: int = -1, limit: int) -> list[ImportRejection]:
+    """Rows in quarantine without their bytes, in the order of the file, after the one with the number `after`."""
+    return list(_rejections(job, after=after)[:limit])
 
 
-def every_rejection(job: ImportJob) -> Iterator[ImportRejection]:
-    """All of them, a page at a time: rows may be large."""
+def _rejections(job: ImportJob, *, after: int) -> QuerySet[ImportRejection]:
+    return job.rejections.filter(number__gt=after).order_by("number").defer("raw")
+
+
+def pages_of_rejections(job: ImportJob) -> Iterator[list[ImportRejection]]:
+    """All of them, with their bytes: of large rows few at a time."""
     last = -1
-    while page := rejections(job, after=last):
-        yield from page
-        last = page[-1].number
+    while sizes := list(_rejections(job, after=last).values_list("number", Length("raw"))[:_PAGE]):
+        so_far = accumulate(size for _, size in sizes)
+        fitting = sum(1 for size in so_far if size <= _PAGE_BYTES) or 1
+        until = sizes[fitting - 1][0]
+        yield list(_rejections(job, after=last).filter(number__lte=until).defer(None))
+        last = until
 
 
-def rejection_counts(job: ImportJob) -> int:
+def rejection_count(job: ImportJob) -> int:
     """How many rows lie in quarantine."""
     return job.rejections.count()
 

@@ -180,6 +180,9 @@ def _refused(parsed: Parsed, there: _There) -> Entry | None:
         return _entry(parsed, CONFLICT, Problem("external_id", "is there already with other content"))
     attempt = (line.case_key, line.attempt)
     if other := there.attempts.get(attempt):
+        if other == line.external_id:
+            # It came in after we had looked for it.
+            raise _InTheWay
         reason = f"{line.attempt} of case {shown(line.case_key)} is there already, as {shown(other)}"
         return _entry(parsed, CONFLICT, Problem("attempt", reason))
     there.hashes[line.external_id] = parsed.content_hash

@@ -109,3 +109,8 @@ def test_the_attack_is_the_file_s_or_the_mapping_s() -> None:
     assert attack(system, mapping()) == {"kind": "adaptive", "attempts": 3}
     said = attack(system, mapping(system={"attack": {"kind": "templated"}}))
     assert said == {"kind": "templated", "attempts": 1, "turns": 1}
+
+
+def test_a_system_can_be_stored_whatever_its_file_calls_it() -> None:
+    odd = System("key", model="a\0b\ud83d" * 99, version="\x07")
+    read(ConfigurationSpec, configuration(odd, ImportMapping()))

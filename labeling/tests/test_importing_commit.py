@@ -132,6 +132,26 @@ def test_every_system_of_a_file_is_a_run(importer: Importer) -> None:
     assert set(ImportedRun.objects.values_list("system", flat=True)) == {"red", "blue"}
 
 
+@pytest.mark.parametrize(("given", "name"), [({}, "PAIR/black_box/halden"), ({"run": "nightly"}, "")])
+def test_what_somebody_calls_a_run_goes_over_what_the_file_does(
+    importer: Importer, given: dict[str, str], name: str
+) -> None:
+    """A run without a name is shown by its external id."""
+    parameters = {"model": "halden", "method": "PAIR", "attack_type": "black_box"}
+    one = {
+        "index": 0,
+        "goal": "Ask.",
+        "behavior": "b",
+        "category": "c",
+        "prompt": "Ask.",
+        "response": "No.",
+        "jailbroken": False,
+    }
+    (run,) = importer.committed(ndjson({"parameters": parameters, "jailbreaks": [one]}), **given)["runs"]
+    assert run["name"] == name
+    assert run["external_id"].startswith(given.get("run", "upload"))
+
+
 def test_long_names_of_runs_are_cut_and_stay_apart(importer: Importer) -> None:
     job = importer.committed(ndjson(row("1")), filename="x" * 250)
     other = importer.committed(ndjson(row("2")), filename="x" * 250)

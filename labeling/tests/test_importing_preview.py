@@ -134,6 +134,16 @@ def test_preview_columns_are_what_a_mapping_may_name(importer: Importer) -> None
     assert {"path": "refused", "values": ["0"]} in found
 
 
+def test_what_the_mapping_names_and_no_row_has_is_said(importer: Importer) -> None:
+    rule = {"column": "sort", "values": {"bad": "harmful"}, "otherwise": "benign"}
+    mapping = {"case": {"side": rule}, "scores": {"refusde": {"meaning": "refused"}}}
+    job = importer.previewed(table(("a", "One?", "Yes.", "0")))
+    found = importer.changed(job["id"], mapping=mapping)["preview"]
+    said = {each["what"]: each["say"] for each in found["unmapped"]}
+    assert "column sort" in said["case.side"]
+    assert "score refusde" in said["scores.refusde"]
+
+
 # --- cases of a suite --------------------------------------------------------------------------------------------
 
 

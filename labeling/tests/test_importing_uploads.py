@@ -10,7 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from labeling.errors import DomainError
+from labeling.errors import Conflict, DomainError
 from labeling.formats.problems import BrokenOff
 from labeling.models import ImportJob
 from labeling.services.importing import files, options, uploads
@@ -223,6 +223,25 @@ def test_of_a_part_that_breaks_off_what_came_is_kept(importer: Importer) -> None
     assert importer.patch(opened["id"], FILE[60:], offset=60).json()["status"] == "uploaded"
 
 
+def test_chunks_that_a_server_cannot_read_on_are_a_body_broken_off(importer: Importer) -> None:
+    opened = importer.post(sha256=HASH, size=len(FILE)).json()
+
+    class Malformed(io.BytesIO):
+        """As a web server hands on a chunked body of which the second chunk is none."""
+
+        def read(self, _size: int | None = -1) -> bytes:
+            if self.tell():
+                raise ValueError("a part of the body")
+            return super().read(60)
+
+    environ = {"wsgi.input": Malformed(FILE), "wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"}
+    environ |= {"CONTENT_LENGTH": "", "REQUEST_METHOD": "PATCH", "QUERY_STRING": "offset=0"}
+    environ |= {"PATH_INFO": f"{IMPORTS}{opened['id']}/"}
+    response = importer.runner.client.request(**environ, HTTP_AUTHORIZATION=f"Bearer {importer.runner.secret}")
+    assert (response.status_code, error(response)["code"]) == (400, "malformed")
+    assert importer.get(opened["id"])["received"] == 60
+
+
 def test_what_a_killed_request_left_is_written_over(importer: Importer) -> None:
     job = importer.post(sha256=HASH, size=len(FILE)).json()
     importer.patch(job["id"], FILE[:40], offset=0)
@@ -237,6 +256,50 @@ def test_a_part_waits_for_nobody_who_sends_the_same(importer: Importer) -> None:
         response = importer.patch(job.pk, FILE, offset=0)
     assert response.status_code == 409
     assert "Another request" in error(response)["message"]
+
+
+def test_nobody_writes_to_a_file_whose_hash_is_being_checked(
+    importer: Importer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = importer.post(sha256=HASH, size=len(FILE)).json()
+    hash_of, meanwhile = files.hash_of, []
+
+    def hashed(path: Path) -> str:
+        meanwhile.append(importer.patch(job["id"], FILE[:10], offset=0).status_code)
+        return hash_of(path)
+
+    monkeypatch.setattr("labeling.services.importing.files.hash_of", hashed)
+    assert importer.patch(job["id"], FILE, offset=0).json()["status"] == "uploaded"
+    assert meanwhile == [409]
+    assert files.kept(one(job["id"])).read_bytes() == FILE
+
+
+def test_what_comes_for_an_upload_that_began_anew_meanwhile_counts_for_nothing(importer: Importer) -> None:
+    job = one(importer.post(sha256=HASH, size=len(FILE)).json()["id"])
+
+    def chunks() -> Any:
+        yield FILE[:40]
+        importer.runner.post(f"{IMPORTS}{job.pk}/cancel/")
+        assert importer.post(sha256=HASH, size=len(FILE)).json()["received"] == 0
+
+    with pytest.raises(Conflict, match="Another request"):
+        uploads.append(job=job, offset=0, chunks=chunks())
+    assert importer.get(job.pk)["received"] == 0
+    assert importer.patch(job.pk, FILE, offset=0).json()["status"] == "uploaded"
+
+
+def test_a_wrong_size_announced_once_keeps_the_file_out_no_longer_than_that(importer: Importer) -> None:
+    job = importer.post(sha256=HASH, size=len(FILE) + 1).json()
+    right = importer.post(sha256=HASH, size=len(FILE)).json()
+    assert (right["id"], right["size"], right["status"]) == (job["id"], len(FILE), "receiving")
+    importer.patch(job["id"], FILE[:40], offset=0)
+    assert importer.post(sha256=HASH, size=len(FILE) + 1).status_code == 409
+    assert importer.patch(job["id"], FILE[40:], offset=40).json()["status"] == "uploaded"
+    assert importer.post(sha256=HASH, size=len(FILE) + 1).status_code == 409
+    # The bytes themselves have the last word.
+    other = importer.post(sha256=HASH, size=9, run="two").json()
+    assert (other["size"], other["status"]) == (9, "receiving")
+    assert importer.upload(FILE, run="two")["size"] == len(FILE)
 
 
 def test_with_a_wrong_hash_the_file_is_sent_again(importer: Importer) -> None:

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from labeling.errors import Conflict
 from labeling.formats.packing import unpack
 from labeling.models import Case, Judge, Judgment, Run, Trajectory, TrajectoryContent
+from labeling.selectors import stored
 from labeling.services import ingest, runs
 from labeling.services.ingest import BulkAnswer
 from labeling.tests import make
@@ -457,6 +458,21 @@ def test_clients_that_share_a_run_end_in_the_same_rows(published: Run) -> None:
     assert [sum(column) for column in zip(*answers, strict=True)] == [60, 120, 0, 0]
     assert [model.objects.count() for model in (Trajectory, TrajectoryContent, Judgment)] == [60, 60, 120]
     assert set(TrajectoryContent.objects.values_list("pk")) == set(Trajectory.objects.values_list("pk"))
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="On SQLite a post has the database alone.")
+def test_what_another_post_stores_between_two_looks_is_a_duplicate(
+    published: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = stored.taken_attempts
+
+    def late_look(*given: Any) -> Any:
+        monkeypatch.undo()
+        at_once([lambda: store(published, line("t", "c-0"))])
+        return look(*given)
+
+    monkeypatch.setattr(stored, "taken_attempts", late_look)
+    assert counts(store(published, line("t", "c-0"))) == (0, 1, 0, 0)
 
 
 def test_clients_that_contradict_each_other_crosswise_are_all_answered(published: Run) -> None:

@@ -85,6 +85,27 @@ def test_a_score_is_read_by_a_threshold_or_by_values() -> None:
 
 
 @pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ({"meaning": "harmful", "yes": [1], "no": ["1.0"]}, "counts the same value as a yes and as a no"),
+        ({"meaning": "harmful", "at_least": float("nan")}, "is no number"),
+        ({"meaning": "harm_grade", "at_least": 1}, "is a harm grade, which is the number itself"),
+    ],
+)
+def test_a_rule_that_could_be_read_two_ways_is_refused(rule: dict[str, Any], reason: str) -> None:
+    with pytest.raises(DomainError, match=reason):
+        read(ImportMapping, {"scores": {"x": rule}})
+
+
+@pytest.mark.parametrize("given", [1, 1.0, "1", "1.0"])
+def test_a_number_is_looked_up_however_it_is_written(given: Any) -> None:
+    """Else it would be `otherwise`, which may be the other side."""
+    rules = {"case": {"side": {"column": "label", "values": {"1": "harmful"}, "otherwise": "benign"}}}
+    assert read(ImportMapping, rules).case.of({"label": given}) == {"side": "harmful"}
+    assert read(ImportMapping, rules).case.of({"label": True}) == {"side": "benign"}
+
+
+@pytest.mark.parametrize(
     ("value", "number"),
     [(1, 1.0), ("0.5", 0.5), (" 2 ", 2.0), ("inf", float("inf")), (-0.0, 0.0)],
 )

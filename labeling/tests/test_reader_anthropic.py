@@ -162,3 +162,8 @@ def test_hostile_text_is_kept_in_any_encoding(encoding: str) -> None:
         case={"side": "benign"},
     )
     assert found.parsed()[0].messages[0]["parts"] == [{"type": "text", "text": words}]
+
+
+def test_a_block_of_no_known_kind_does_not_keep_a_file_from_being_told() -> None:
+    talk = [{"role": "user", "content": [{"type": {}}, {"type": "tool_result", "tool_use_id": "t", "content": "x"}]}]
+    assert len(read({"model": "m", "messages": talk}).rows) == 1

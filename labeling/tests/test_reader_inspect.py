@@ -435,3 +435,12 @@ def test_a_real_log_comes_to_the_accuracy_that_it_states(name: str, scorer: str,
     assert result.unread == []
     assert [judgment["check_passed"] for judgment in result.judgments].count(True) == right
     assert all(meanings.is_read(score) for each in result.decoded for score in each.scores)
+
+
+def test_a_sample_that_was_invalidated_is_judged_by_nobody() -> None:
+    found = read(
+        document(sample(invalidation={"author": "ann", "reason": "wrong tool"})),
+        **SIDE,
+        scores={"match": {"meaning": "refused"}},
+    )
+    assert [said["undetermined"] for said in found.judgments] == ["the sample was invalidated"]

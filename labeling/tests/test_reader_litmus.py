@@ -180,3 +180,13 @@ def test_a_row_whose_opinions_are_hidden_brings_its_line() -> None:
 def test_a_row_whose_text_was_purged_says_so() -> None:
     found = back(exported(), exported(external_id="t-2", posted=None))
     assert found.reasons == [("line 2", "posted", "is not there; the text of this trajectory was purged")]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"judgments": 1}, {"judgments": ["x"]}, {"judgments": [{}]}, {"verdicts": True}, {"verdicts": [None]}],
+)
+def test_a_row_of_an_export_that_somebody_changed_costs_only_itself(changed: dict[str, Any]) -> None:
+    found = back(exported(**changed), exported(external_id="t-2"))
+    assert len(found.rows) == 1
+    assert [reason for _, _, reason in found.reasons] == ["is no row of an export, or was changed since it was written"]

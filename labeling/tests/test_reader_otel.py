@@ -415,3 +415,28 @@ def test_attributes_nested_without_end_do_no_harm() -> None:
 @pytest.mark.parametrize("encode", [lambda text: codecs.BOM_UTF8 + text.encode(), lambda text: text.encode("utf-16")])
 def test_encodings_that_writers_leave(encode: Any) -> None:
     assert len(read(encode(jsonl(chat(), chat(2, trace="t2")))).parsed()) == 2
+
+
+def saying(words: str) -> list[dict[str, Any]]:
+    return [{"role": "user", "parts": [{"type": "text", "content": words}]}]
+
+
+def test_calls_that_begin_with_other_words_are_not_left_out_in_silence() -> None:
+    turns = [*saying("One"), {"role": "assistant", "parts": [{"type": "text", "content": "Yes?"}]}, *saying("And?")]
+    found = read(jsonl(chat(1, asked=saying("Two")), chat(2, asked=saying("One")), chat(3, asked=turns)))
+    assert len(found.parsed()) == 1
+    assert [reason[:52] for _, _, reason in found.reasons] == ["1 other calls of this conversation begin with other "]
+
+
+def test_an_evaluation_of_every_turn_is_no_one_value_of_the_conversation() -> None:
+    def judged(number: int, value: float) -> dict[str, Any]:
+        about = {"gen_ai.evaluation.name": "risk", "gen_ai.evaluation.score.value": value}
+        return {**chat(number), "events": [{"name": "gen_ai.evaluation.result", "attributes": about}]}
+
+    rules = {"case": {"side": "harmful"}, "scores": {"risk": {"meaning": "harmful"}}}
+    differing = read(jsonl(judged(1, 0.0), judged(2, 1.0)), **rules)
+    assert differing.parsed()
+    assert [each["undetermined"] for each in differing.judgments] == ["2 results for one conversation"]
+    assert [each["decision"] for each in read(jsonl(judged(1, 1.0), judged(2, 1.0)), **rules).judgments] == [
+        "full_compliance"
+    ]

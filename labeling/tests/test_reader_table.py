@@ -37,7 +37,7 @@ def words(found: Imported) -> list[list[tuple[str, Any]]]:
 
 def test_usual_names_need_no_mapping() -> None:
     rows = csv_text(
-        ("ID", "Model", "Question", "Model Response", "Category", "severity", "System-Prompt", "finish_reason"),
+        ("ID", "Model", "Question", "Model Response", "Category", "tier", "System-Prompt", "finish_reason"),
         ("7", "halden", "Ask.", "Answer.", "fraud", "2", "Be safe.", "stop"),
     )
     found = table(rows)
@@ -51,6 +51,13 @@ def test_usual_names_need_no_mapping() -> None:
     assert found.cases[0]["category"] == "fraud"
     assert found.cases[0]["tier"] == 2
     assert found.cases[0]["key"] == "7"
+
+
+def test_a_severity_may_count_either_way_and_is_the_mapping_s_to_read() -> None:
+    rows = jsonl({"prompt": "Ask.", "response": "Answer.", "severity": 5})
+    assert "tier" not in table(rows).cases[0]
+    ranks = {"column": "severity", "values": {"5": 1, "4": 2}}
+    assert table(rows, case={"side": "harmful", "tier": ranks}).cases[0]["tier"] == 1
 
 
 def test_what_has_no_place_goes_along_as_metadata_and_every_column_is_a_fact() -> None:

@@ -250,3 +250,11 @@ def test_the_published_rates_come_out_of_all_200_rewards() -> None:
         assert said["check_passed"] == (published[line["case"]["key"], str(line["attempt"] - 1)] == 1)
     assert Counter(map(len, rewards.values())) == {4: 50}
     assert [round(pass_hat(rewards, k), 3) for k in (1, 2, 3, 4)] == [0.42, 0.273, 0.22, 0.2]
+
+
+def test_tau2_a_task_that_nothing_was_checked_on_is_no_success() -> None:
+    unchecked = read(results(simulation(reward_info={"reward": 1.0, "reward_basis": None})))
+    assert [said["undetermined"] for said in unchecked.judgments] == ["other"]
+    gave_up = {"reward": 0.0, "reward_basis": None}
+    stopped = read(results(simulation(termination_reason="max_steps", reward_info=gave_up)))
+    assert [said["check_passed"] for said in stopped.judgments] == [False]

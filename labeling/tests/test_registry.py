@@ -47,7 +47,7 @@ def test_a_format_goes_by_its_name() -> None:
         b"null",
         b"[1, 2]",
         b'{"a": 1}\n{"a": 2}\n',
-        b"\x1f\x8b\x08\x00",
+        b"\x7fELF\x02\x01\x01\x00",
         b'"' + b"x" * 500_000,
         zipped("readme.txt"),
     ],

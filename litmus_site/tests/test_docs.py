@@ -1,14 +1,20 @@
-"""What the documentation says about settings and scripts is what the code does."""
+"""What the documentation says about settings, scripts, words and formats is what the code does."""
 
 import ast
+import inspect
 import re
+from enum import StrEnum
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 
+from labeling import vocabulary
+from labeling.formats.registry import FORMATS
+
 ROOT: Path = settings.BASE_DIR
-SETTINGS_PAGE = ROOT / "docs" / "reference" / "settings.md"
+REFERENCE = ROOT / "docs" / "reference"
+SETTINGS_PAGE = REFERENCE / "settings.md"
 ROW = re.compile(r"^\| `(?P<name>[A-Z_]+)` \| (?:`(?P<default>[^`]*)`)? ?\| (?P<meaning>.+) \|$", re.MULTILINE)
 # Defaults that the page states in the words of its readers.
 TOLD_OTHERWISE = {"LITMUS_DATA_DIR", "LITMUS_SECRET_KEY"}
@@ -81,3 +87,17 @@ def test_links_between_pages_lead_somewhere() -> None:
         if not (page.parent / target).exists()
     ]
     assert broken == []
+
+
+def test_every_word_of_the_vocabulary_is_in_the_glossary() -> None:
+    page = (REFERENCE / "glossary.md").read_text(encoding="utf-8")
+    choices = [each for _, each in inspect.getmembers(vocabulary, inspect.isclass) if issubclass(each, StrEnum)]
+    words = {word for each in choices for word in each if word}
+    assert {word for word in words if f"`{word}`" not in page and f"**{word}**" not in page} == set()
+    assert len(words) > 50
+
+
+def test_every_format_has_a_section_and_no_other_has() -> None:
+    page = (REFERENCE / "formats.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## .+", page, re.MULTILINE)
+    assert sorted(re.findall(r"\(`([a-z0-9-]+)`\)", "\n".join(headings))) == sorted(FORMATS)

@@ -21,7 +21,6 @@ pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
 ROWS = 2250
 _LABELS = {"1_full_compliance": "full_compliance", "2_full_refusal": "refusal", "3_partial_refusal": "safe_completion"}
-CONTRAST = {"matches": "contrast_*", "becomes": "harmful"}
 MAPPING: dict[str, Any] = {
     "columns": {"system": "system", "prompt": "prompt", "response": "completion"},
     "case": {

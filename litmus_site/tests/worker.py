@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -16,8 +15,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from labeling.models import Heartbeat
-from litmus_site.health import WORKER
+from labeling.selectors.progress import worker_seen
 
 READY_WITHIN = 30
 
@@ -53,7 +51,7 @@ class WorkerProcess:
             )
         deadline = time.monotonic() + READY_WITHIN
         while time.monotonic() < deadline and self._process.poll() is None:
-            if (swept_at := _swept_at()) and swept_at >= started_at:
+            if (swept_at := worker_seen()) and swept_at >= started_at:
                 return
             time.sleep(0.1)
         self.kill()
@@ -85,7 +83,3 @@ def address_of_test_database() -> str:
     """Where another process finds the rows of this test."""
     name = quote(str(connection.settings_dict["NAME"]))
     return urlsplit(settings.DATABASE_URL)._replace(path=f"/{name}").geturl()
-
-
-def _swept_at() -> datetime | None:
-    return Heartbeat.objects.filter(name=WORKER).values_list("beat_at", flat=True).first()

@@ -22,9 +22,10 @@ _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, struc
 
 
 def entries(archive: zipfile.ZipFile, source: Source, wanted: Callable[[str], object]) -> Iterator[Source]:
-    """Each entry whose name is wanted, in the order of the archive."""
+    """Each entry whose name is wanted, in the order of the archive. Of those of one name the last one counts."""
     for info in archive.infolist():
-        if not info.is_dir() and not info.filename.startswith(_NOT_MEANT) and wanted(info.filename):
+        is_meant = not info.is_dir() and not info.filename.startswith(_NOT_MEANT)
+        if is_meant and archive.getinfo(info.filename) is info and wanted(info.filename):
             yield entry(archive, source, info)
 
 

@@ -18,13 +18,16 @@ _QUOTE = ord('"')
 _INSIDE = rb'[^"\\]*+(?:\\.[^"\\]*+)*+'
 # Behind an opening quote, to the closing one.
 _STRING = re.compile(_INSIDE, re.DOTALL)
-# To the next bracket, over strings too. Finding elements is mostly this one match, so nothing in it goes back.
-_BETWEEN = re.compile(rb'[^"{}\[\]]*+(?:"%b"[^"{}\[\]]*+)*+' % _INSIDE, re.DOTALL)
+# To the next bracket, over strings too. Finding elements is mostly this one match, so little in it goes back:
+# the outer repeat may, because Python before 3.11.5 reads past quotes if it may not.
+_BETWEEN = re.compile(rb'[^"{}\[\]]*+(?:"%b"[^"{}\[\]]*+)*' % _INSIDE, re.DOTALL)
 _SCALAR = re.compile(rb"[^,\]}\s]*")
 # A single element may not fill the memory.
 MAX_ELEMENT_BYTES = 256 * 1024 * 1024
 # Read, the smallest values take many times as much memory as their bytes.
 _MANY_VALUES = 10_000_000
+# Nothing is read that is nested as deep as this, and finding its end would take minutes.
+_DEEPEST = 1_000_000
 
 
 class Broken(DomainError):
@@ -164,6 +167,12 @@ def loads(raw: bytes) -> Any:
         raise Broken("It holds a number with more digits than can be read.") from None
 
 
+def _deeper(depth: int) -> int:
+    if depth == _DEEPEST:
+        raise Broken(f"It is nested more than {_DEEPEST:,} levels deep.")
+    return depth + 1
+
+
 def _descend(cursor: "_Cursor", path: tuple[str, ...]) -> bool:
     for wanted in path:
         if cursor.peek() != b"{":
@@ -255,7 +264,7 @@ class _Cursor:
                 # It goes on beyond what was read; a whole one inside brackets was passed over with what is around it.
                 yield from self._string()
             elif character in b"{[":
-                depth += 1
+                depth = _deeper(depth)
             elif character in b"}]":
                 depth -= 1
             if depth == 0:

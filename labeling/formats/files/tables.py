@@ -15,6 +15,8 @@ from labeling.formats.files.source import Source, Unread
 MAX_ROW_BYTES = 64 * 1024 * 1024
 # Every row becomes an object with all of them.
 MAX_COLUMNS = 10_000
+# Of a line, before it is taken apart: small cells take many times as much memory as their bytes.
+_MANY_CELLS = 5_000_000
 # The limit is one for the whole process; no other code here reads CSV from outside.
 csv.field_size_limit(MAX_ROW_BYTES)
 
@@ -74,13 +76,17 @@ def _records(lines: "_Lines") -> Iterator[Record | Unread]:
         if reason:
             yield Unread(place, "", reason, raw)
         elif names is None:
-            if len(cells) > MAX_COLUMNS:
-                raise DomainError(f"The first row has {len(cells):,} names; a table may have {MAX_COLUMNS:,}.")
-            names = _names(cells)
+            names = _header(cells)
         elif len(cells) > len(names):
             yield Unread(place, "", f"has {len(cells)} cells under {len(names)} names", raw)
         else:
             yield Record(place, lines.number, dict.fromkeys(names) | dict(zip(names, cells, strict=False)), raw)
+
+
+def _header(cells: list[str]) -> list[str]:
+    if len(cells) > MAX_COLUMNS:
+        raise DomainError(f"The first row has {len(cells):,} names; a table may have {MAX_COLUMNS:,}.")
+    return _names(cells)
 
 
 def _names(cells: list[str]) -> list[str]:
@@ -148,6 +154,8 @@ class _Lines:
     def _split(stream: BinaryIO) -> Iterator[tuple[str, bytes, bool]]:
         """Lines may end like those of any system. Bytes that are no UTF-8 spoil their row and no other."""
         while line := stream.readline(MAX_ROW_BYTES + 1):
+            if len(line) > _MANY_CELLS and sum(map(line.count, (b",", b"\t", b";"))) > _MANY_CELLS:
+                raise DomainError(f"A line has more than {_MANY_CELLS:,} cells, which no table here may have.")
             try:
                 text, broken = line.decode("utf-8", "surrogatepass"), False
             except UnicodeDecodeError:

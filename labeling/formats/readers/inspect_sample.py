@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -17,6 +17,7 @@ from labeling.vocabulary import Undetermined
 
 # Letters of Inspect's own scorers. Half right (P) and no answer (N) are neither; a mapping may say otherwise.
 _LETTERS = {"C": True, "I": False}
+_INVALIDATED = "the sample was invalidated"
 _REASONS = {
     "grader_failed": Undetermined.UNPARSABLE,
     "grader_parse_failure": Undetermined.UNPARSABLE,
@@ -112,7 +113,7 @@ class Samples:
         return Row(
             place=place,
             system=log.system.key,
-            line={name: value for name, value in line.items() if value is not None},
+            line=line,
             case={
                 "key": self._names.case(sample.get("id"), request),
                 "request": request,
@@ -200,7 +201,9 @@ def _scores(sample: Mapping[str, Any], log: Log) -> Iterable[Score]:
             # What somebody changed afterwards is not the scorer's word.
             version = f"{version}, edited"
         for part, value in _values(score.get("value")):
-            yield _score(f"{name}.{part}" if part else name, value, score, version=version)
+            made = _score(f"{name}.{part}" if part else name, value, score, version=version)
+            # Somebody said that this sample does not count; Inspect runs it again.
+            yield replace(made, undetermined=_INVALIDATED) if sample.get("invalidation") else made
 
 
 def _values(value: Any) -> Iterable[tuple[str, Any]]:

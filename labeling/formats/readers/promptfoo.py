@@ -115,7 +115,7 @@ class _Results:
         return Row(
             place=at.place,
             system=system,
-            line={name: value for name, value in line.items() if value is not None},
+            line=line,
             case=case,
             facts=facts,
             scores=tuple(_scores(row, self._version)),

@@ -70,7 +70,7 @@ def _row(transcript: Mapping[str, Any], at: Found, *, system: str, names: Names)
     return Row(
         place=at.place,
         system=system,
-        line={name: value for name, value in line.items() if value is not None},
+        line=line,
         case={"key": case, "category": as_word(transcript.get("task_set"), 100), "request": request},
         facts=facts,
         scores=tuple(_scores(transcript)),

@@ -105,7 +105,7 @@ class _Table:
         yield Row(
             place=found.place,
             system=model,
-            line={name: value for name, value in line.items() if value is not None},
+            line=line,
             case=case,
             facts=facts,
             scores=tuple(self._scores(facts)),

@@ -37,7 +37,8 @@ _CASE_KEYS = ("case", "case_id", "case_key", "prompt_id", "question_id", "task_i
 _CASE_FIELDS: Mapping[str, tuple[str, ...]] = {
     "side": ("side",),
     "category": ("category", "risk_type", "topic"),
-    "tier": ("tier", "severity"),
+    # Not `severity`: elsewhere the gravest is mostly the highest, and here it is 1.
+    "tier": ("tier",),
     "framing": ("framing",),
     "kind": ("kind",),
     "origin": ("origin",),

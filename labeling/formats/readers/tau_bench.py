@@ -153,7 +153,10 @@ def _simulation(found: Found, task: Mapping[str, Any], names: Names, *, system: 
     messages = list(_messages(given.get("messages")))
     stop = as_text(given.get("termination_reason"))
     failed = stop in _NOT_THE_AGENTS
-    reward = as_object(given.get("reward_info")).get("reward")
+    rewarded = as_object(given.get("reward_info"))
+    reward = rewarded.get("reward")
+    # A task that says nothing of the right outcome gets 1 whatever was done.
+    unchecked = reward == 1 and rewarded.get("reward_basis", "") is None
     rest = {key: given.get(key) for key in ("id", "task_id", "trial", "seed", "duration", "agent_cost", "user_cost")}
     error = f"The simulation ended with {stop}." if failed else None
     if not messages and not failed:
@@ -176,7 +179,7 @@ def _simulation(found: Found, task: Mapping[str, Any], names: Names, *, system: 
             "right_answer": _text(task.get("criteria")),
         },
         facts={**rest, "termination_reason": stop, "reward_info": given.get("reward_info"), "task": task},
-        scores=(_reward(reward, version=version, failed=failed),) if messages else (),
+        scores=(_reward(reward, version=version, failed=failed or unchecked),) if messages else (),
         raw=found.raw,
     )
 

@@ -126,7 +126,7 @@ class Exchanges:
         return Row(
             place=found.place,
             system=system,
-            line={field: value for field, value in line.items() if value is not None},
+            line=line,
             case=case,
             facts=facts,
             raw=found.raw,

@@ -33,7 +33,8 @@ class Names:
     def case(self, wanted: Any, request: Any) -> str:
         """The key of the case: as wanted, else from the request. One key with two requests is two cases."""
         key = storable(as_text(wanted)) or f"request/{digest(request)[:32]}"
-        if self._requests.setdefault(_short(key), _short(request)) == _short(request):
+        asked = _short(request)
+        if self._requests.setdefault(_short(key), asked) == asked:
             return key
         return storable(joined(key, digest(request)[:16]))
 
@@ -58,10 +59,10 @@ def storable(name: str) -> str:
     return name if len(name) <= 200 and is_storable(name) else f"hash/{digest(name)[:32]}"
 
 
-def _short(value: Any) -> int:
-    return int.from_bytes(blake2b(canonical(value).encode("ascii"), digest_size=8).digest(), "big")
-
-
 def joined(*words: object) -> str:
     """The words that are there, one key of them: for external ids and keys of systems."""
     return "/".join(str(word) for word in words if word not in (None, ""))
+
+
+def _short(value: Any) -> int:
+    return int.from_bytes(blake2b(canonical(value).encode("ascii"), digest_size=8).digest(), "big")

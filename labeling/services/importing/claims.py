@@ -3,21 +3,21 @@
 import time
 import uuid
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from labeling.errors import Conflict
 from labeling.models import Heartbeat, ImportJob, ImportRejection
 from labeling.selectors.progress import WORKER
 from labeling.services.importing import files
-from labeling.vocabulary import ImportStatus
+from labeling.vocabulary import IMPORTS_OWED, ImportStatus
 
 # A file whose reading ends the worker itself, by its memory for example, must not do so for ever.
 MOST_ATTEMPTS = 5
-_OWED = (ImportStatus.UPLOADED, ImportStatus.READING, ImportStatus.COMMITTING)
 _OVER = (ImportStatus.DONE, ImportStatus.FAILED, ImportStatus.CANCELLED)
 _SECONDS = 1.0
 
@@ -82,9 +82,9 @@ def cancel(*, job: ImportJob) -> ImportJob:
 
 
 @transaction.atomic(durable=True)
-def take_up_again(*, older_than: Any) -> list[ImportJob]:
+def take_up_again(*, older_than: datetime) -> list[ImportJob]:
     """The jobs that are owed and of which nobody has given a sign since; they are free to be claimed again."""
-    owed = ImportJob.objects.filter(status__in=_OWED, worked_at__lt=older_than)
+    owed = ImportJob.objects.filter(status__in=IMPORTS_OWED, worked_at__lt=older_than)
     jobs = list(owed.select_for_update(no_key=True).order_by("worked_at").only("status", "project_id"))
     owed.filter(pk__in=[job.pk for job in jobs]).update(claim=None, worked_at=timezone.now())
     return jobs
@@ -92,7 +92,7 @@ def take_up_again(*, older_than: Any) -> list[ImportJob]:
 
 def waiting() -> list[ImportJob]:
     """The jobs that are owed and that nobody works on."""
-    return list(ImportJob.objects.filter(status__in=_OWED, claim=None).only("status", "project_id"))
+    return list(ImportJob.objects.filter(status__in=IMPORTS_OWED, claim=None).only("status", "project_id"))
 
 
 def held(job: ImportJob) -> ImportJob:
@@ -118,7 +118,7 @@ def refuse_unless_whole(job: ImportJob) -> None:
         )
 
 
-def _mine(job: ImportJob) -> Any:
+def _mine(job: ImportJob) -> QuerySet[ImportJob]:
     return ImportJob.objects.filter(pk=job.pk, claim=job.claim)
 
 

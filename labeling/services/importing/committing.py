@@ -34,7 +34,8 @@ _ROWS = 500
 _BYTES = 8 * 1024 * 1024
 # The rest of a longer row is in the file.
 _KEPT_BYTES = 32 * 1024 * 1024
-_COUNTS = ("created", "duplicate", "conflict", "rejected", "verdicts")
+_ROW_COUNTS = ("created", "duplicate", "conflict", "rejected")
+_COUNTS = (*_ROW_COUNTS, "verdicts")
 
 Ring = Callable[[Sequence[int]], None]
 
@@ -159,7 +160,7 @@ class _Commit:
 
     def _store_rows(self, run: Run, rows: Sequence[_Numbered]) -> Iterator[ImportRejection]:
         answer = ingest.store_trajectories(run=run, lines=[each.made.line for each in rows])
-        for name in ("created", "duplicate", "conflict", "rejected"):
+        for name in _ROW_COUNTS:
             self._counts[name] += getattr(answer, name)
         refused = {entry.index: entry for entry in answer.entries if entry.status != ingest.DUPLICATE}
         stored = [each for each in rows if _is_stored(refused.get(each.number))]
@@ -196,7 +197,9 @@ class _Commit:
         return self._runs[key]
 
     def _spec(self, system: System) -> dict[str, Any]:
-        name = self._mapping.system.name or shown(system.name, limit=200) or self._job.run_name
+        # What somebody calls the run goes over what the file calls the system.
+        given = "" if self._job.run_name else shown(system.name, limit=200)
+        name = self._mapping.system.name or given
         judges = [
             {"name": judge["name"], "version": judge["version"], "measures": judge["measures"] or None}
             for judge in self._job.preview["judges"]

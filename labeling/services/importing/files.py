@@ -15,6 +15,8 @@ from labeling.errors import Conflict, TooLarge, Unavailable
 from labeling.models import ImportJob
 
 _CHUNK = 1024 * 1024
+# The other fields of a form that brings a file, and the borders between its parts.
+_AROUND = 1024 * 1024
 
 
 class Written(NamedTuple):
@@ -50,25 +52,30 @@ def write(path: Path, chunks: Iterable[bytes], *, limit: int) -> Written:
                 raise too_large(None)
             hashed.update(chunk)
             file.write(chunk)
-        _sync(file)
+        sync(file)
     return Written(size, hashed.hexdigest())
 
 
 @contextlib.contextmanager
 def appending(path: Path) -> Iterator[BinaryIO]:
-    """The file, to be written to at its end; what is written is on disk when this ends.
-
-    Whoever else is writing it meanwhile keeps it: then this raises Conflict.
-    """
+    """The file, to be written to at its end, for the caller alone. Raises Conflict where somebody else has it."""
     with _on_disk(), path.open("ab") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Conflict("Another request is sending this file just now; ask again what has been received.") from None
-        try:
-            yield file
-        finally:
-            _sync(file)
+            raise _sent_elsewhere() from None
+        refuse_if_moved(file, path)
+        yield file
+
+
+def refuse_if_moved(file: BinaryIO, path: Path) -> None:
+    """An open file outlives its name: the upload may have been completed, or begun anew, under it meanwhile."""
+    if not (path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno()))):
+        raise _sent_elsewhere()
+
+
+def _sent_elsewhere() -> Conflict:
+    return Conflict("Another request is sending this file just now; ask again what has been received.")
 
 
 def hash_of(path: Path) -> str:
@@ -85,6 +92,11 @@ def move(path: Path, to: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def largest_form() -> int:
+    """How many bytes a form may have that brings a file."""
+    return settings.MAX_UPLOAD_BYTES + _AROUND
 
 
 def too_large(size: int | None) -> TooLarge:
@@ -120,7 +132,8 @@ class _Telling(io.FileIO):
         return count
 
 
-def _sync(file: BinaryIO | io.BufferedIOBase) -> None:
+def sync(file: BinaryIO | io.BufferedIOBase) -> None:
+    """What was written is on disk when this returns."""
     file.flush()
     os.fsync(file.fileno())
 

@@ -73,15 +73,12 @@ def asked(
     saved: the name of a saved mapping, instead of a mapping. model, model_version: short for the mapping's.
     """
     words = _words(format=format, run=run, suite=suite, model=model, model_version=model_version)
-    if saved and mapping is not None:
-        raise DomainError("Give a mapping or the name of a saved one, not both.", field="mapping")
-    given = saved_mapping(project, saved).content if saved else mapping or {}
     return Asked(
         filename=_filename(filename),
         format=words.format,
         run=words.run,
         suite=words.suite,
-        mapping=checked_mapping(_with_model(given, words.model, words.model_version)),
+        mapping=_mapping_asked(project, words, mapping, saved, before={}),
     )
 
 
@@ -107,11 +104,8 @@ def change(
     if sentence := _BUSY.get(ImportStatus(job.status)):
         raise Conflict(sentence, status=job.status)
     claims.refuse_unless_whole(job)
-    if saved and mapping is not None:
-        raise DomainError("Give a mapping or the name of a saved one, not both.", field="mapping")
     words = _words(format=format, run=run, suite=suite, model=model, model_version=model_version)
-    given = saved_mapping(job.project, saved).content if saved else job.mapping if mapping is None else mapping
-    content = checked_mapping(_with_model(given, words.model, words.model_version))
+    content = _mapping_asked(job.project, words, mapping, saved, before=job.mapping)
     if save_as:
         _save(job.project, save_as, content, by)
     return claims.ask(
@@ -137,6 +131,16 @@ def checked_mapping(content: Any) -> dict[str, Any]:
     if len(canonical(content)) > _LONGEST_MAPPING:
         raise DomainError(f"A mapping may have {_LONGEST_MAPPING:,} characters; shorten it.", field="mapping")
     return dict(content)
+
+
+def _mapping_asked(
+    project: Project, words: _Words, mapping: Mapping[str, Any] | None, saved: str | None, *, before: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The mapping, the saved one of this name, or the one before; with the model as it was named beside it."""
+    if saved and mapping is not None:
+        raise DomainError("Give a mapping or the name of a saved one, not both.", field="mapping")
+    given = saved_mapping(project, saved).content if saved else before if mapping is None else mapping
+    return checked_mapping(_with_model(given, words.model, words.model_version))
 
 
 def _save(project: Project, name: str, content: Mapping[str, Any], by: User | None) -> SavedMapping:

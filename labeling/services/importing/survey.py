@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,30 +13,21 @@ from labeling.formats import meanings
 from labeling.formats.decoding import configuration
 from labeling.formats.files.source import Unread
 from labeling.formats.lines import Parsed
-from labeling.formats.mapping import ImportMapping
-from labeling.formats.normal import Message, Unreadable, canonical, normal_messages
+from labeling.formats.mapping import ImportMapping, at_path
 from labeling.formats.problems import Problem, shown
 from labeling.formats.reading import Row, Score, System
 from labeling.selectors.judges import RESERVED
 from labeling.services.importing.columns import Columns
+from labeling.services.importing.examples import Examples, Kind
 from labeling.services.importing.matching import Match, Prepared
 from labeling.vocabulary import Meaning, Part, Side
 
 MOST_SYSTEMS = 200
 _MOST_SCORES = 200
 _MOST_PROBLEMS = 100
-_MOST_POOLED = 100
-_MOST_POOLED_FOR_A_KIND = 300
-_EXAMPLES = 5
 _SENTENCES = 6
-_CUT = 500
 _INDEX = re.compile(r"\[\d+\]")
 _MEANINGS = ", ".join(meaning.value for meaning in Meaning)
-_CASE_FIELDS = ("key", "side", "category", "tier", "framing", "kind", "origin", "pair", "base_request", "right_answer")
-
-
-# A score's name, with what its value says.
-_Kind = tuple[str, str]
 
 
 @dataclass(slots=True)
@@ -68,11 +59,10 @@ class Survey:
         self._judges: dict[tuple[str, str], set[frozenset[Part]]] = {}
         self._verdicts = 0
         self._columns = Columns()
+        # Columns that the mapping names and no row has had so far.
+        self._missed = list(mapping.looked_up())
         self._problems: Counter[tuple[str, str]] = Counter()
-        # Rows to choose examples from: with each, the kinds of values that its scores have.
-        self._pool: list[tuple[frozenset[_Kind], dict[str, Any]]] = []
-        self._pooled: set[frozenset[_Kind]] = set()
-        self._kinds: set[_Kind] = set()
+        self._examples = Examples()
 
     # --- told ----------------------------------------------------------------------------------------------------
 
@@ -101,21 +91,12 @@ class Survey:
         self._sides[made.side if made.side in set(Side) else ""] += 1
         self._case(made)
         self._columns.row(row.facts)
+        self._missed = [(where, column) for where, column in self._missed if at_path(row.facts, column) is None]
         self._verdicts += len(made.decoded.verdicts)
         problems = [*(made.line.problems if not isinstance(made.line, Parsed) else ()), *made.warnings]
         for problem in problems:
             self._problem(problem)
-        kinds = frozenset([self._score(score) for score in made.decoded.scores])
-        if self._may_be_an_example(kinds):
-            self._kinds |= kinds
-            self._pooled.add(kinds)
-            self._pool.append((kinds, _example(row, made, problems)))
-
-    def _may_be_an_example(self, kinds: frozenset[_Kind]) -> bool:
-        count = len(self._pool)
-        if not kinds <= self._kinds:
-            return count < _MOST_POOLED_FOR_A_KIND
-        return count < _EXAMPLES or (count < _MOST_POOLED and kinds not in self._pooled)
+        self._examples.row(row, made, problems, [self._score(score) for score in made.decoded.scores])
 
     def _case(self, made: Prepared) -> None:
         if made.match is Match.DEFINED and not made.side:
@@ -130,7 +111,7 @@ class Survey:
             known = ("", "other problems, too many to be told apart here; the quarantine will say each")
         self._problems[known] += 1
 
-    def _score(self, score: Score) -> _Kind:
+    def _score(self, score: Score) -> Kind:
         """Count it; what is returned tells apart the kinds of values that examples should show."""
         identity = (score.name, score.judge, score.version, score.meaning)
         if identity not in self._scores and len(self._scores) >= _MOST_SCORES:
@@ -172,7 +153,7 @@ class Survey:
             ],
             "verdicts": self._verdicts,
             "columns": self._columns.shown(),
-            "examples": [example for _, example in _chosen(self._pool)],
+            "examples": self._examples.chosen(),
             "unmapped": self._unmapped(),
             "problems": [
                 {"path": path, "reason": reason, "count": count}
@@ -181,13 +162,30 @@ class Survey:
         }
 
     def _unmapped(self) -> list[dict[str, Any]]:
-        found = []
+        return [*self._without_side(), *self._named_in_vain(), *self._without_meaning()]
+
+    def _without_side(self) -> Iterator[dict[str, Any]]:
         if self._rows_without_side:
-            say = (
+            yield _gap(
+                "case.side",
+                self._rows_without_side,
                 "Nothing says what the right decision on these cases is. Put into the mapping `case: {side: harmful}`, "
-                "or benign, or capability; or `case: {side: {column: NAME, values: {…}}}` where a column tells."
+                "or benign, or capability; or `case: {side: {column: NAME, values: {…}}}` where a column tells.",
             )
-            found.append({"what": "case.side", "count": self._rows_without_side, "say": say})
+
+    def _named_in_vain(self) -> Iterator[dict[str, Any]]:
+        """What the mapping names and no row has: with a slip there, every case would be on the side of `otherwise`."""
+        if not self.rows:
+            return
+        for where, column in self._missed:
+            say = f"No row has the column {shown(column)}, so `otherwise` counts in each, or nothing. Mend its name."
+            yield _gap(shown(where), self.rows, say)
+        seen = {each.name for each in self._scores.values()}
+        for name in (name for name in self._mapping.scores if name not in seen):
+            say = f"No row has a score {shown(name)}, so what the mapping says of it counts nowhere. Mend its name."
+            yield _gap(f"scores.{shown(name)}", self.rows, say)
+
+    def _without_meaning(self) -> Iterator[dict[str, Any]]:
         unread: Counter[str] = Counter()
         reserved: Counter[tuple[str, str]] = Counter()
         for each in self._scores.values():
@@ -201,15 +199,18 @@ class Survey:
                 f"Nothing says what a yes of {shown(name)} means, so it becomes no judgment. Put into the mapping "
                 f"`scores: {{{quoted}: {{meaning: harmful}}}}`, or another of {_MEANINGS}."
             )
-            found.append({"what": f"scores.{shown(name)}", "count": count, "say": say})
+            yield _gap(f"scores.{shown(name)}", count, say)
         for (name, judge), count in reserved.items():
             quoted = json.dumps(shown(name), ensure_ascii=False)
             say = (
                 f"{judge} is the name of a judge that runs here. Give this one another in the mapping: "
                 f"`scores: {{{quoted}: {{judge: NAME}}}}`."
             )
-            found.append({"what": f"scores.{shown(name)}.judge", "count": count, "say": say})
-        return found
+            yield _gap(f"scores.{shown(name)}.judge", count, say)
+
+
+def _gap(what: str, count: int, say: str) -> dict[str, Any]:
+    return {"what": what, "count": count, "say": say}
 
 
 def _short(key: str) -> int:
@@ -241,85 +242,3 @@ def _shown_score(each: _ScoreCount) -> dict[str, Any]:
         "counts": {kind: each.counts[kind] for kind in ("yes", "no", "neither", "other")},
         "sentence": "; ".join(said),
     }
-
-
-def _chosen(pool: list[tuple[frozenset[_Kind], dict[str, Any]]]) -> Iterable[tuple[Any, dict[str, Any]]]:
-    """Five rows that show, between them, as many kinds of values of as many scores as five can; in the file's order."""
-    wanted = frozenset[_Kind]().union(*(kinds for kinds, _ in pool))
-    taken: list[int] = []
-    while wanted and len(taken) < _EXAMPLES:
-        best = max(range(len(pool)), key=lambda place: (len(pool[place][0] & wanted), -place))
-        if not pool[best][0] & wanted:
-            break
-        taken.append(best)
-        wanted -= pool[best][0]
-    taken += [place for place in range(len(pool)) if place not in taken][: _EXAMPLES - len(taken)]
-    return [pool[place] for place in sorted(taken)]
-
-
-def _example(row: Row, made: Prepared, problems: list[Problem]) -> dict[str, Any]:
-    messages = made.line.messages if isinstance(made.line, Parsed) else _readable(row.line)
-    case = {**row.case, **_definition(made)}
-    answers = [message for message in messages if message["role"] == "assistant"]
-    return {
-        "place": shown(row.place, limit=200),
-        "external_id": shown(str(made.decoded.line.get("external_id", "")), limit=200),
-        "case": {name: _cut(case[name]) for name in _CASE_FIELDS if case.get(name) not in (None, "")},
-        "request": _asked(case.get("request"), messages)[:_CUT],
-        "answer": _ends(_text(answers[-1])) if answers else "",
-        "stop_reason": str(made.decoded.line.get("stop_reason") or "")[:60],
-        "scores": [
-            {"name": shown(score.name, limit=200), "value": _cut(score.value), "taken_as": meanings.sentence(score)}
-            for score in made.decoded.scores[:_MOST_SCORES]
-        ],
-        "problems": [problem._asdict() for problem in problems[:20]],
-    }
-
-
-def _definition(made: Prepared) -> Mapping[str, Any]:
-    case = made.decoded.line["case"]
-    return case if isinstance(case, dict) else {"key": case, "side": made.side}
-
-
-def _readable(line: Mapping[str, Any]) -> list[Message]:
-    try:
-        return normal_messages(line.get("messages") or [])
-    except (Unreadable, RecursionError):
-        return []
-
-
-def _asked(request: Any, messages: list[Message]) -> str:
-    if isinstance(request, str) and request:
-        return request
-    posted = _readable({"messages": request}) if isinstance(request, list) else []
-    asked = [message for message in posted or messages if message["role"] == "user"]
-    return "\n".join(map(_text, asked if posted else asked[:1]))
-
-
-def _ends(text: str) -> str:
-    """How it begins, where most refusals are, and how it ends."""
-    half = _CUT // 2
-    return text if len(text) <= _CUT else f"{text[:half]}\n…\n{text[-half:]}"
-
-
-def _text(message: Message) -> str:
-    return "\n".join(map(_part, message["parts"]))
-
-
-def _part(part: dict[str, Any]) -> str:
-    if part["type"] == "tool_call":
-        return f"[calls {part['name']}]"
-    return str(part["text"]) if isinstance(part.get("text"), str) else f"[{part['type']}]"
-
-
-def _cut(value: Any) -> Any:
-    """Small values as they are; of the rest, the beginning."""
-    if isinstance(value, str):
-        return value if len(value) <= _CUT else f"{value[: _CUT - 1]}…"
-    if isinstance(value, bool | float) or value is None or (isinstance(value, int) and abs(value) < 2**63):
-        return value
-    try:
-        text = canonical(value)
-    except (RecursionError, ValueError):
-        return "…"
-    return value if isinstance(value, dict | list) and len(text) <= _CUT else f"{text[: _CUT - 1]}…"

@@ -93,16 +93,23 @@ def append(*, job: ImportJob, offset: int, chunks: Iterable[bytes]) -> ImportJob
         if offset == job.received == job.size:
             return job
         raise _takes_no_more(job)
-    with files.appending(files.part(job)) as part:
+    path = files.part(job)
+    # Held until it is written down what came: who takes the file next must know where it ends, and a whole one is
+    # nobody's to write to.
+    with files.appending(path) as part:
         job.refresh_from_db()
+        if job.status != ImportStatus.RECEIVING:
+            raise _takes_no_more(job)
         if offset != job.received:
             raise Conflict(f"{job.received:,} bytes have been received; go on at that offset.", received=job.received)
         # What lies behind the offset came with a request that never ended.
         part.truncate(offset)
         came, broken = _appended(part, chunks, most=job.size - offset)
-    job = _came(job, offset, came)
-    if job.received == job.size:
-        job = _whole(job)
+        files.sync(part)
+        files.refuse_if_moved(part, path)
+        job = _came(job, offset, came)
+        if job.received == job.size:
+            job = _whole(job)
     if broken is not None:
         raise broken
     return job
@@ -159,13 +166,19 @@ def _registered(
     if created:
         return Received(job, created=True)
     job = claims.held(job)
-    if job.size != announced.size:
-        raise Conflict(f"A file with this hash was announced to have {job.size:,} bytes; check size.", field="size")
+    mistold = job.size != announced.size
+    # A size is only known to be right once the bytes had the hash; until some came, a first announcement is no more
+    # than another one.
+    if mistold and job.received and not (is_whole and job.received < job.size):
+        raise Conflict(
+            f"A file with this hash was announced to have {job.size:,} bytes; check size, or cancel that import.",
+            field="size",
+        )
     if is_whole and job.status == ImportStatus.RECEIVING:
         files.part(job).unlink(missing_ok=True)
     stopped = job.status in (ImportStatus.FAILED, ImportStatus.CANCELLED)
-    if stopped or (is_whole and job.status == ImportStatus.RECEIVING):
-        job = claims.ask(job, status, received=received)
+    if stopped or mistold or (is_whole and job.status == ImportStatus.RECEIVING):
+        job = claims.ask(job, status, size=announced.size, received=received)
     return Received(job, created=False)
 
 
