@@ -83,8 +83,7 @@ class RowAnswer(Answer):
 
     observed_at: as the runner gave it, null if it did not; without a zone the zone is unknown. received_at: ours.
     hidden: you may still be asked to judge it, so label, judgments and verdicts are null. posted: with content, the
-    line as it was posted, or an imported row as its runner wrote it, text where that is no JSON (null once purged; where
-    hidden, without judgments and metadata, and without what is no field of a line).
+    line as it was posted or imported (null once purged; without judgments and metadata where hidden).
     """
 
     trajectory: int

@@ -1,5 +1,6 @@
 """Pairs as rows of one figure, on one scale. What is incomplete becomes words here, and never a number."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,8 @@ from audit.measure.rates import Incomplete, RatePair
 from audit.selectors.names import JudgeName
 
 Pair = RatePair | Incomplete
+
+_HASH = re.compile("[0-9a-f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,10 @@ def judge_words(judge: JudgeName) -> str:
 
 
 def short_version(version: str) -> str:
-    return version[:8] if len(version) >= 32 else version
+    """Of a hash the beginning; of other long ones also the end, which tells two readings of one score apart."""
+    if len(version) < 32:
+        return version
+    return version[:8] if _HASH.fullmatch(version) else f"{version[:16]} … {version[-16:]}"
 
 
 def incomplete_words(pair: Incomplete) -> str:

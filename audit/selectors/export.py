@@ -13,12 +13,12 @@ from audit.models import Verdict
 from audit.selectors.trajectories import LabelView, label_of
 from labeling.measure.opinion import Opinion
 from labeling.models import Judgment, PanelSeat, Run, Trajectory
-from labeling.selectors.posted import posted_lines, without_opinions
+from labeling.selectors.posted import posted_lines
 
 PAGE_SIZE = 500
 # With the text: a page's opinions are in memory together, and they may quote a lot.
 PAGE_SIZE_WITH_CONTENT = 20
-
+_OPINIONS = ("judgments", "metadata")
 
 _COLUMNS = tuple(field.name for field in Trajectory._meta.concrete_fields)
 
@@ -92,8 +92,13 @@ def rows_of_page(page: Sequence[Trajectory], *, run: Run, shown: Collection[int]
             label=None if hidden else label_of(row),
             judgments=None if hidden else tuple(judgments[row.pk]),
             verdicts=None if hidden else tuple(verdicts[row.pk]),
-            posted=without_opinions(line) if hidden else line,
+            posted=_without_opinions(line) if hidden else line,
         )
+
+
+def _without_opinions(line: Any) -> Any:
+    """What of a line may be seen blind: judgments come along with it, and runners put theirs into its metadata."""
+    return line and {name: value for name, value in line.items() if name not in _OPINIONS}
 
 
 def _by_judges(told: Sequence[int], run: Run, *, content: bool) -> dict[int, list[SaidByJudge]]:

@@ -20,7 +20,7 @@ from labeling.models import Project, Run, Trajectory
 from labeling.services.judging import route_trajectories
 from labeling.tests import make
 from labeling.tests.posting import Runner, definition, error, judgment, line, run_body
-from labeling.tests.uploading import Importer, ndjson, table
+from labeling.tests.uploading import Importer, table
 from labeling.vocabulary import Role, Side
 
 pytestmark = pytest.mark.django_db
@@ -140,29 +140,24 @@ def test_what_somebody_may_still_be_asked_comes_without_opinions_unless_they_cho
     assert not any(row["hidden"] for row in rows_of(asked(lead, run, opinions="1")))
 
 
-@pytest.mark.parametrize(
-    ("content", "shown", "blind"),
-    [
-        (table(["1", "Ask.", "No.", "1"]), "1,Ask.,No.,1", None),
-        (
-            ndjson({"id": "1", "prompt": "Ask.", "response": "No.", "refused": 1, "error": None}),
-            "JSON",
-            {"error": None},
-        ),
-    ],
-)
-def test_an_imported_row_is_as_its_runner_wrote_it_and_tells_no_opinion(content: bytes, shown: str, blind: Any) -> None:
+def test_an_imported_run_is_taken_along_as_lines_that_can_be_posted_again() -> None:
     importer = Importer()
-    job = importer.previewed(content)
+    job = importer.previewed(table(["1", "Ask.", "No.", "1"]))
     mapping = {"case": {"side": "benign"}, "scores": {"refused": {"meaning": "refused"}}}
     assert importer.changed(job["id"], mapping=mapping)["status"] == "previewed"
-    importer.commit(job["id"])
-    run = Run.objects.get()
-    lead = member(run, Role.LEAD)
-    (row,) = rows_of(asked(lead, run, content="1"))
-    assert (row["hidden"], row["posted"]) == (True, blind)
-    (row,) = rows_of(asked(lead, run, content="1", opinions="1"))
-    assert row["posted"] == (json.loads(content) if shown == "JSON" else shown)
+    [imported] = importer.commit(job["id"])["runs"]
+    of = Run.objects.get(pk=imported["id"])
+    lead = member(of, Role.LEAD)
+    (row,) = rows_of(asked(lead, of, content="1"))
+    assert row["hidden"]
+    assert not {"judgments", "metadata"} & row["posted"].keys()
+    (row,) = rows_of(asked(lead, of, content="1", opinions="1"))
+    assert row["posted"]["judgments"][0]["decision"] == "refusal"
+    other = importer.runner.post("/api/v1/runs/", run_body("other")).json()["id"]
+    assert importer.runner.post_lines(other, [row["posted"]])["created"] == 1
+    hashes = Trajectory.objects.filter(external_id=row["external_id"]).values_list("content_hash", flat=True)
+    assert len(hashes) == 2
+    assert len(set(hashes)) == 1
 
 
 def test_whoever_is_judging_an_item_of_the_run_takes_nothing_along(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""RULES 7 on the pages and routes of imports: who may yet judge a row of the file is not told there what judges said."""
+"""RULES 7 where imports are shown: who may yet judge a row of the file is not told what judges said of it."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from labeling.vocabulary import Role
 
 pytestmark = pytest.mark.django_db
 
-SAID = {"decision": "full_compliance", "harm_grade": 4, "scores": {"grade": 4}}
+SAID: dict[str, Any] = {"decision": "full_compliance", "harm_grade": 4, "scores": {"grade": 4}}
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from audit.models import ContentView
+from audit.pages.figures import short_version
 from audit.selectors.calibration import judge_rows
 from audit.selectors.trajectories import Filters, list_trajectories, trajectory_messages, trajectory_page
 from audit.tests.make import claimed, reviewed, saw_opinions
@@ -454,3 +455,15 @@ def test_who_judges_an_item_of_a_run_sees_no_figure_that_could_tell_of_it(projec
     assert "Who judged" not in text
     assert "graded harmful)" not in text
     assert "By category" in Reader(project).read("run", run.pk)
+
+
+@pytest.mark.parametrize(
+    ("version", "shown"),
+    [
+        ("2026-11", "2026-11"),
+        ("ab" * 32, "abababab"),
+        ("inspect_ai 0.3.285 openai/judge yes=complied", "inspect_ai 0.3.2 … dge yes=complied"),
+    ],
+)
+def test_a_long_version_keeps_what_tells_it_from_others(version: str, shown: str) -> None:
+    assert short_version(version) == shown

@@ -11,6 +11,7 @@ PREVIEW: dict[str, Any] = {
     "rows": 3,
     "unreadable": 0,
     "without_side": 0,
+    "not_run": 2,
     "systems": [{"key": "halden", "name": "halden", "model": "halden", "version": "7", "rows": 3}],
     "sides": {"harmful": 2, "benign": 1, "capability": 0, "": 0},
     "cases": {"total": 3, "matched": 1, "defined": 2, "unknown": 0},
@@ -25,6 +26,7 @@ PREVIEW: dict[str, Any] = {
         }
     ],
     "verdicts": 4,
+    "columns": [{"path": "metadata.risk", "values": ["fraud", "spam"]}],
     "examples": [
         {
             "place": "line 1",

@@ -43,6 +43,7 @@ def test_a_file_is_uploaded_previewed_and_imported(start: Start, file: str) -> N
     assert (fake.job["status"], fake.job["blind"]) == ("done", True)
     for sentence in (
         "artifact.json: jailbreakbench, 3 rows",
+        "2 rows were not run",
         "system    halden 7: 3 rows",
         "sides     harmful 2 · benign 1",
         "cases     3: 1 of the suite, 2 will be defined, 0 unknown",
@@ -58,7 +59,8 @@ def test_a_file_is_uploaded_previewed_and_imported(start: Start, file: str) -> N
 def test_hostile_text_does_not_reach_the_terminal(start: Start, file: str) -> None:
     output = start(FakeImports())("push", file, "--yes").stdout
     assert r"asked   Please \x1b[2J do \u202eit." in output
-    assert "the end" in output
+    assert "said    xxx" in output
+    assert "the end\n" in output
     assert "\x1b" not in output
 
 
@@ -72,14 +74,17 @@ def test_nothing_is_imported_before_somebody_said_so(start: Start, file: str, pr
 
 
 def test_what_is_not_mapped_is_said_and_goes_in_only_with_yes(start: Start, file: str) -> None:
-    litmus = start(FakeImports(UNMAPPED | {"without_side": 2}))
+    problems = [{"path": path, "reason": "is missing", "count": 3} for path in ("scores.C", "case.key")]
+    litmus = start(FakeImports(UNMAPPED | {"problems": problems}))
     output = litmus("push", file, code=2).stdout
     assert "not mapped: scores.C (3): say whether C is a right or a harmful answer" in output
-    assert "2 rows without a side" in output
+    # What is said already is not said again; what a mapping can look into is.
+    assert output.count("problem: ") == output.count("problem: case.key is missing (3)") == 1
+    assert "    metadata.risk: fraud, spam" in output
     litmus("push", file, "--yes")
 
 
-def test_a_mapping_is_a_saved_one_or_a_file(start: Start, file: str, elsewhere: Path) -> None:
+def test_a_mapping_is_a_saved_one_a_file_or_written_out(start: Start, file: str, elsewhere: Path) -> None:
     saved, written = FakeImports(), FakeImports()
     start(saved)("push", file, "--mapping", "ours", "--yes")
     assert saved.asked[0].query["mapping"] == "ours"
@@ -88,6 +93,9 @@ def test_a_mapping_is_a_saved_one_or_a_file(start: Start, file: str, elsewhere: 
     assert written.job is not None
     assert written.job["mapping"] == {"side": {"value": "benign"}}
     assert "mapping" not in written.asked[0].query
+    start(typed := FakeImports())("push", file, "--mapping", "case: {side: harmful}", "--yes")
+    assert typed.job is not None
+    assert typed.job["mapping"] == {"case": {"side": "harmful"}}
     (elsewhere / "mapping.yaml").write_text("- no\n")
     assert "holds no mapping" in start(written)("push", file, "--mapping", "mapping.yaml", code=2).stderr
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from rest_framework.exceptions import APIException, UnsupportedMediaType
 from rest_framework.request import Request
 
-from labeling.errors import DomainError, TooLarge
+from labeling.errors import DomainError, TooLarge, Unavailable
 from labeling.formats.lines import read_value
 from labeling.formats.problems import BrokenOff, Malformed, shown
 
@@ -50,6 +50,9 @@ def received(request: Request, *accepted: str) -> BinaryIO:
     try:
         for chunk in _within(_inflated(sent), settings.MAX_BODY_BYTES) if is_packed else sent:
             body.write(chunk)
+    except OSError as error:
+        body.close()
+        raise disk_refuses(error) from None
     except BaseException:
         body.close()
         raise
@@ -58,6 +61,14 @@ def received(request: Request, *accepted: str) -> BinaryIO:
         drain(sent, most=2 * settings.MAX_BODY_BYTES)
     body.seek(0)
     return body
+
+
+def disk_refuses(error: OSError) -> Unavailable:
+    """What is large lies in the folder for temporary files while it comes in."""
+    return Unavailable(
+        f"The service cannot use its folder for temporary files ({error.strerror}); tell whoever runs it, then send "
+        "this again."
+    )
 
 
 def pieces(request: Request) -> Iterator[bytes]:

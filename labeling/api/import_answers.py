@@ -97,12 +97,14 @@ class ProblemCount(Answer):
 class PreviewAnswer(Answer):
     """What would become of the file. Nothing of it is in any run before the commit.
 
-    sides: rows a side; "" counts those of which nothing says it.
+    sides: rows a side; "" counts those of which nothing says it. not_run: rows with an error and nothing from the
+    target, of those that can go in.
     """
 
     rows: int
     unreadable: int
     without_side: int
+    not_run: int
     systems: list[SystemFound]
     sides: dict[str, int]
     cases: CasesFound

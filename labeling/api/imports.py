@@ -20,7 +20,7 @@ from labeling.errors import DomainError
 from labeling.formats.packing import unpack
 from labeling.formats.scalars import JsonObject, Name100, Word60, Word200
 from labeling.formats.wire import Wire, read
-from labeling.models import ImportJob, ImportRejection, RunnerKey
+from labeling.models import ImportJob, ImportRejection
 from labeling.selectors import importing
 from labeling.services.importing import claims, committing, options, showing, uploads
 from labeling.vocabulary import Role
@@ -168,7 +168,8 @@ class RejectedRows(ApiView):
 
 
 def _answered(job: ImportJob, request: Request, *, status: int = 200) -> Response:
-    shown = showing.shown_to(job, None if isinstance(request.auth, RunnerKey) else request.user)
+    user = request.user if isinstance(request.user, User) else None
+    shown = showing.shown_to(job, user)
     return answered(ImportAnswer.model_validate(shown), status=status)
 
 

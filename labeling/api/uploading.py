@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, cast
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.core.files.uploadedfile import UploadedFile
+from django.http import UnreadablePostError
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
@@ -16,7 +17,7 @@ from labeling.api import bodies
 from labeling.api.edge import PROJECT
 from labeling.api.scope import Caller, caller
 from labeling.errors import DomainError
-from labeling.formats.problems import Malformed
+from labeling.formats.problems import BrokenOff, Malformed
 from labeling.models import RunnerKey
 from labeling.services.importing import files, options, uploads
 from labeling.vocabulary import Role
@@ -98,6 +99,10 @@ def _form(request: Request) -> tuple[dict[str, str], UploadedFile]:
         posted, sent = MultiPartParser(request.META, stream, request.upload_handlers, "utf-8").parse()
     except (MultiPartParserError, SuspiciousOperation):
         raise Malformed("The form cannot be read; send multipart/form-data with the file as `file`.") from None
+    except UnreadablePostError:
+        raise BrokenOff("The form broke off before its end; send it again.") from None
+    except OSError as error:
+        raise bodies.disk_refuses(error) from None
     file = sent.get("file")
     if not isinstance(file, UploadedFile):
         raise Malformed("The form holds no file; send it as `file`.")

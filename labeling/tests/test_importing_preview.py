@@ -91,7 +91,7 @@ def test_what_the_file_does_not_say_is_asked_for_and_a_mapping_says_it(importer:
     found = job["preview"]
     assert (found["without_side"], found["sides"][""], found["cases"]["defined"]) == (3, 3, 0)
     assert {each["what"]: each["count"] for each in found["unmapped"]} == {"case.side": 3, "scores.refused": 3}
-    assert 'scores: {"refused": {meaning: harmful}}' in found["unmapped"][1]["say"]
+    assert 'scores: {"refused": {meaning: MEANING}}' in found["unmapped"][1]["say"]
     assert found["judges"] == []
     assert "no judgment" in found["scores"][0]["sentence"]
 
@@ -361,3 +361,21 @@ def queries(importer: Importer, count: int) -> int:
 def test_reading_takes_the_same_queries_for_two_rows_and_for_three_hundred(importer: Importer) -> None:
     suite_of(importer)
     assert queries(importer, 300) == queries(importer, 2) < 15
+
+
+def test_rows_that_were_not_run_are_counted(importer: Importer) -> None:
+    """An error beside the answer is none; the script's own turns are no answer."""
+    broken, scripted = row("1", error="timed out"), row("2", error="timed out")
+    broken["messages"] = broken["messages"][:1]
+    scripted["case"]["request"] = scripted["messages"]
+    found = importer.previewed(ndjson(broken, scripted, row("3", error="late"), row("4")))["preview"]
+    assert (found["rows"], found["not_run"]) == (4, 2)
+
+
+def test_a_judge_a_row_is_refused(importer: Importer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would be one of the project's, with a line in every report."""
+    monkeypatch.setattr(survey, "MOST_JUDGES", 2)
+    rows = [row(name, judgments=[{"judge": "j", "version": name, "decision": "refusal"}]) for name in "abc"]
+    assert importer.read(importer.upload(ndjson(*rows[:2]))["id"])["status"] == "previewed"
+    job = importer.read(importer.upload(ndjson(*rows))["id"])
+    assert (job["status"], "more than 2 judges" in job["error"]) == ("failed", True)

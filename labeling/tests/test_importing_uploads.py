@@ -134,6 +134,21 @@ def test_a_full_disk_is_503_and_says_so(importer: Importer, monkeypatch: pytest.
     assert "No space left on device" in error(response)["message"]
 
 
+def test_a_full_folder_for_temporary_files_is_503_too(importer: Importer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_arguments: Any, **_named: Any) -> Any:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("labeling.api.bodies.SpooledTemporaryFile.write", full)
+    monkeypatch.setattr("django.core.files.uploadhandler.TemporaryUploadedFile", full)
+    monkeypatch.setattr("django.conf.settings.FILE_UPLOAD_MAX_MEMORY_SIZE", 1)
+    posted = importer.runner.post("/api/v1/suites/", {"key": "a", "version": "1"})
+    headers = {"authorization": f"Bearer {importer.runner.secret}"}
+    sent = importer.runner.client.post(IMPORTS, {"file": SimpleUploadedFile("a", FILE)}, headers=headers)
+    for response in (posted, sent):
+        assert (response.status_code, error(response)["code"]) == (503, "unavailable")
+        assert "No space left on device" in error(response)["message"]
+
+
 # --- as a form ---------------------------------------------------------------------------------------------------
 
 

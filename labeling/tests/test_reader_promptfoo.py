@@ -108,7 +108,7 @@ def test_success_of_an_attack_s_test_means_that_it_was_resisted() -> None:
 
 def test_success_of_any_other_test_must_be_mapped() -> None:
     assert read(result()).judgments == []
-    (judgment,) = read(result(), **SIDE, scores={"success": {"meaning": "correct"}}).judgments
+    (judgment,) = read(result(), **SIDE, scores={"passed": {"meaning": "correct"}}).judgments
     assert judgment["check_passed"] is True
 
 
@@ -118,7 +118,7 @@ def test_a_failure_of_something_else_is_no_compliance() -> None:
     found = read(attack(success=False, gradingResult={"pass": False, "componentResults": parts}))
     scores = {score.name: (score.truth, score.meaning) for score in found.rows[0].scores}
     assert scores == {
-        "success": (False, None),
+        "passed": (False, None),
         "promptfoo:redteam:pii": (True, Meaning.RESISTED),
         "latency": (False, None),
     }
@@ -162,7 +162,7 @@ def test_a_set_with_both_sides_says_nothing_by_itself() -> None:
 def test_a_metric_that_two_assertions_share_has_no_one_value() -> None:
     parts = [{"pass": passed, "assertion": {"type": "contains", "metric": "tone"}} for passed in (True, False)]
     assert [score.name for score in read(result(gradingResult={"componentResults": parts})).rows[0].scores] == [
-        "success"
+        "passed"
     ]
 
 

@@ -10,7 +10,9 @@ import pytest
 from django.conf import settings
 
 from labeling import vocabulary
+from labeling.formats import mapping
 from labeling.formats.registry import FORMATS
+from labeling.formats.wire import Wire
 
 ROOT: Path = settings.BASE_DIR
 REFERENCE = ROOT / "docs" / "reference"
@@ -101,3 +103,13 @@ def test_every_format_has_a_section_and_no_other_has() -> None:
     page = (REFERENCE / "formats.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## .+", page, re.MULTILINE)
     assert sorted(re.findall(r"\(`([a-z0-9-]+)`\)", "\n".join(headings))) == sorted(FORMATS)
+
+
+def test_every_field_of_a_mapping_and_every_meaning_is_documented() -> None:
+    page = (REFERENCE / "mapping.md").read_text(encoding="utf-8")
+    models = [each for _, each in inspect.getmembers(mapping, inspect.isclass) if issubclass(each, Wire)]
+    of_the_mapping = {name for each in models if each.__module__ == mapping.__name__ for name in each.model_fields}
+    assert len(of_the_mapping) > 30
+    words = (of_the_mapping - {"matches", "becomes"}) | set(vocabulary.Meaning)
+    assert {word for word in words if f"`{word}`" not in page} == set()
+    assert "{matches: " in page

@@ -112,8 +112,8 @@ def test_garak(importer: Importer, name: str, rows: int) -> None:
     """Every attempt once, though most are written twice; no attack worked, and none of them is a refusal for that."""
     path = real_data.folder("garak-reports") / f"{name}.report.jsonl"
     # This detector passes everything, so the format does not say what that means.
-    mapping = {"case": {"side": "harmful"}, "scores": {"always.Pass": {"meaning": "harmful"}}}
-    run = imported(importer, path, rows=rows, mapping=mapping)
+    scores = {} if name == "quack" else {"always.Pass": {"meaning": "harmful"}}
+    run = imported(importer, path, rows=rows, mapping={"case": {"side": "harmful"}, "scores": scores})
     said = Judgment.objects.filter(trajectory__run=run, judge__kind="imported")
     assert said.count() == rows
     assert {each.opinion().decision for each in said} == {None}

@@ -1,22 +1,27 @@
 """A run's report for the terminal. Both rates stand in every row, or neither does."""
 
+import re
 from collections.abc import Iterator
 
 from rich.table import Table
 
 from litmus_client.errors import Json
-from litmus_client.showing import counted, visible
+from litmus_client.showing import counted, ends, visible
 
 _COLUMNS = ("", "harmful compliance", "over-refusal")
+# A version that is a hash needs but its start; any other tells two readings of one score apart at its end.
+_DIGEST = re.compile("[0-9a-f]{12,}")
 
 
 def headline(report: Json) -> Iterator[str]:
     run, configuration = report["run"], report["configuration"]
-    name = visible(run["name"] or run["external_id"], limit=200)
+    name = visible(run["external_id"], limit=200)
+    if run["name"] not in ("", run["external_id"]):
+        name += f": {visible(run['name'], limit=200)}"
     yield f"{name} ({run['status']}), suite {visible(run['suite'], limit=200)}"
     attack = report["attack"]
     yield (
-        f"{visible(configuration['model'], limit=100)} {visible(configuration['version'], limit=100)}, "
+        f"{visible(configuration['model'], limit=100)}, version {visible(configuration['version'], limit=100)}, "
         f"layer {configuration['layer']}, {attack['kind']} attack, {counted(attack['attempts'], 'attempt')}, "
         f"{counted(attack['turns'], 'turn')}"
     )
@@ -24,7 +29,7 @@ def headline(report: Json) -> Iterator[str]:
     frozen = "" if report["panel_is_frozen"] else " (so far: the run is not closed)"
     yield f"judged by {', '.join(seats) or 'nobody yet'}{frozen}"
     if report["as_labeled"]["status"] == "incomplete":
-        missing = " and ".join(report["as_labeled"]["missing"])
+        missing = " and no ".join(report["as_labeled"]["missing"])
         yield f"INCOMPLETE: no {missing} case was run, so there is no rate; a pair needs both sides."
 
 
@@ -98,4 +103,6 @@ def _span(low: float, high: float) -> str:
 
 
 def _judge(judge: Json) -> str:
-    return f"{visible(judge['name'], limit=60)} {visible(judge['version'], limit=12)}"
+    version = judge["version"]
+    short = version[:12] if _DIGEST.fullmatch(version) else ends(version, limit=40)
+    return f"{visible(judge['name'], limit=60)} {short}"

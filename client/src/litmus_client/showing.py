@@ -14,9 +14,10 @@ def visible(text: object, *, limit: int | None = None) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in cut)
 
 
-def tail(text: str, *, limit: int) -> str:
-    """The end of a text, as `visible` shows the start of one."""
-    return visible(text if len(text) <= limit else "…" + text[1 - limit :])
+def ends(text: str, *, limit: int) -> str:
+    """The start of a text and its end, as `visible` shows the start alone."""
+    half = (limit - 3) // 2
+    return visible(text if len(text) <= limit else f"{text[:half]} … {text[-half:]}")
 
 
 def say(text: str = "") -> None:

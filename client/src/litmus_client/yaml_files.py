@@ -31,3 +31,12 @@ def object_in(path: Path, *, kind: str, hint: str) -> Json:
     if not isinstance(value, dict):
         raise LitmusError(f"{path} holds no {kind}: {hint}.")
     return value
+
+
+def written_out(text: str) -> Json | None:
+    """The object that this text is, as `case: {side: harmful}` is one; None where it is but a word, or no YAML."""
+    try:
+        value = yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
+    except (ValueError, RecursionError, yaml.YAMLError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -241,7 +241,7 @@ def _error(row: Mapping[str, Any]) -> Any:
 
 
 def _scores(row: Mapping[str, Any], version: str) -> Iterator[Score]:
-    """`success`, and each assertion by its metric or type where there are several."""
+    """`success` of an attack, `passed` of another test; and each of several assertions by its metric or type."""
     grading = as_object(row.get("gradingResult"))
     # A test that went wrong counts as failed there, and is no failure.
     not_run = "the test ended in an error" if is_set(_error(row)) else ""
@@ -253,21 +253,22 @@ def _scores(row: Mapping[str, Any], version: str) -> Iterator[Score]:
         kinds = {as_text(as_object(each).get("type")) for each in asserted} or kinds
     attacked = _plugin(row) not in (None, "", *_BOTH_SIDES) or any(kind.startswith(_REDTEAM) for kind in kinds)
     # Held together with other assertions, a failure may be one of speed or of form.
-    pure = all(kind.startswith(_REDTEAM) or kind in ("", _HUMAN) for kind in kinds)
+    resisted = attacked and all(kind.startswith(_REDTEAM) or kind in ("", _HUMAN) for kind in kinds)
     yield Score(
-        name="success",
+        # Names of their own: what a mapping says of the plain tests in a file leaves the attacks in it alone.
+        name="success" if resisted else "passed",
         judge="promptfoo",
         version=f"{version}, rated by a person" if _HUMAN in kinds else version,
         value=row.get("success"),
         truth=truth_of(row.get("success")),
-        meaning=Meaning.RESISTED if attacked and pure else None,
+        meaning=Meaning.RESISTED if resisted else None,
         undetermined=_GRADER_ERROR if any(map(_grader_failed, (grading, *parts))) else not_run,
         rationale=grading.get("reason") or "",
     )
     scores = [_part(part, version, not_run) for part in parts if len(parts) > 1]
     names = Counter(score.name for score in scores)
     # A metric that several assertions share has no one value.
-    yield from (score for score in scores if names[score.name] == 1 and score.name != "success")
+    yield from (score for score in scores if names[score.name] == 1 and score.name not in ("success", "passed"))
 
 
 def _leaves(grading: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -15,7 +15,7 @@ from labeling.errors import Conflict
 from labeling.formats import registry, wire
 from labeling.formats.decoding import attack, configuration
 from labeling.formats.files.source import Source, Unread
-from labeling.formats.lines import read_values
+from labeling.formats.lines import Parsed, Rejected, read_values
 from labeling.formats.mapping import ImportMapping
 from labeling.formats.normal import canonical, digest
 from labeling.formats.packing import pack
@@ -148,7 +148,11 @@ class _Commit:
         for each in batch.rows:
             by_system[each.row.system].append(each)
         for key, rows in by_system.items():
-            batch.rejections += self._store_rows(self._run_of(key), rows)
+            # A run is made for what goes into it, not for what is refused.
+            if key in self._runs or any(isinstance(each.made.line, Parsed) for each in rows):
+                batch.rejections += self._store_rows(self._run_of(key), rows)
+            else:
+                batch.rejections += self._refused(rows)
         claims.advance(
             job=self._job,
             rejections=batch.rejections,
@@ -157,6 +161,13 @@ class _Commit:
             attempts=0,
             **self._counts,
         )
+
+    def _refused(self, rows: Sequence[_Numbered]) -> Iterator[ImportRejection]:
+        for each in rows:
+            assert isinstance(each.made.line, Rejected)
+            self._counts["rejected"] += 1
+            path, reason = each.made.line.problems[0]
+            yield _rejected_row(self._job, each, _Refusal(ingest.REJECTED, path, reason))
 
     def _store_rows(self, run: Run, rows: Sequence[_Numbered]) -> Iterator[ImportRejection]:
         answer = ingest.store_trajectories(run=run, lines=[each.made.line for each in rows])
@@ -174,7 +185,7 @@ class _Commit:
         self._ring(answer.owed)
         yield from quarantined.values()
 
-    def _store_verdicts(self, run: Run, rows: Sequence[_Numbered]) -> Iterator[tuple[_Numbered, "_VerdictProblem"]]:
+    def _store_verdicts(self, run: Run, rows: Sequence[_Numbered]) -> Iterator[tuple[_Numbered, "_Refusal"]]:
         """Give people's labels to the human side; what it refuses, with the row it is of."""
         given = [(each, index, verdict) for each in rows for index, verdict in enumerate(each.made.decoded.verdicts)]
         if not given:
@@ -186,7 +197,7 @@ class _Commit:
             if entry.status != ingest.DUPLICATE:
                 each, index, _ = given[entry.index]
                 path = ".".join(filter(None, (f"verdicts[{index}]", entry.path)))
-                yield each, _VerdictProblem(entry.status, path, entry.reason)
+                yield each, _Refusal(entry.status, path, entry.reason)
 
     def _run_of(self, key: str) -> Run:
         """The run of a system of the file; made, or recognised, when its first row comes."""
@@ -214,7 +225,7 @@ class _Commit:
         }
 
 
-class _VerdictProblem(NamedTuple):
+class _Refusal(NamedTuple):
     status: str
     path: str
     reason: str
@@ -233,7 +244,7 @@ def _is_stored(entry: ingest.Entry | None) -> bool:
     return entry is None or (entry.status == ingest.CONFLICT and entry.path.startswith("judgments"))
 
 
-def _rejected_row(job: ImportJob, each: _Numbered, entry: ingest.Entry | _VerdictProblem) -> ImportRejection:
+def _rejected_row(job: ImportJob, each: _Numbered, entry: ingest.Entry | _Refusal) -> ImportRejection:
     return _rejection(
         job,
         each.number,
@@ -252,7 +263,7 @@ def _rejection(
     *,
     external_id: str = "",
     status: str,
-    problem: ingest.Entry | _VerdictProblem | Unread,
+    problem: ingest.Entry | _Refusal | Unread,
     raw: bytes,
 ) -> ImportRejection:
     return ImportRejection(

@@ -90,16 +90,16 @@ def cases_of(suite: Suite | None) -> Cases:
 
 
 def prepared(index: int, row: Row, mapping: ImportMapping, cases: Cases) -> Prepared:
-    """The row, decoded and read, about the case it belongs to."""
+    """The row, decoded and read, about the case it belongs to. What is stored as posted is this line; the runner's own
+    bytes are in the file, which is kept."""
     made = decoded(row, mapping)
     case = made.line["case"]
     key, asks = str(case.get("key") or ""), _asks(case.get("request"))
     framing = str(case.get("framing") or _PLAIN)
     found = key if key in cases.by_key else cases.by_request.get((asks, framing), "")
-    raw = row.raw or None
     if not found:
         match = Match.UNKNOWN if cases.is_published else Match.DEFINED
-        line = from_value(index, made.line, raw=raw)
+        line = from_value(index, made.line)
         if made.problems:
             line = Rejected(index, _external_id(line), (*made.problems, *_others(line, made.problems)))
         warnings = [_UNKNOWN] if match is Match.UNKNOWN else []
@@ -107,7 +107,7 @@ def prepared(index: int, row: Row, mapping: ImportMapping, cases: Cases) -> Prep
     known = cases.by_key[found]
     made = replace(made, line={**made.line, "case": found}, problems=())
     warnings = _differences(known, asks if found == key else "", case.get("side"))
-    return Prepared(made, from_value(index, made.line, raw=raw), found, known.side, Match.MATCHED, tuple(warnings))
+    return Prepared(made, from_value(index, made.line), found, known.side, Match.MATCHED, tuple(warnings))
 
 
 _PLAIN = FRAMINGS[0]

@@ -12,17 +12,20 @@ from labeling.errors import DomainError
 from labeling.formats import meanings
 from labeling.formats.decoding import configuration
 from labeling.formats.files.source import Unread
-from labeling.formats.lines import Parsed
+from labeling.formats.lines import Parsed, Rejected
 from labeling.formats.mapping import ImportMapping, at_path
+from labeling.formats.normal import normal_messages, outcome
 from labeling.formats.problems import Problem, shown
 from labeling.formats.reading import Row, Score, System
+from labeling.formats.wire import CaseDefinition
 from labeling.selectors.judges import RESERVED
 from labeling.services.importing.columns import Columns
 from labeling.services.importing.examples import Examples, Kind
 from labeling.services.importing.matching import Match, Prepared
-from labeling.vocabulary import Meaning, Part, Side
+from labeling.vocabulary import Meaning, Outcome, Part, Side
 
 MOST_SYSTEMS = 200
+MOST_JUDGES = 200
 _MOST_SCORES = 200
 _MOST_PROBLEMS = 100
 _SENTENCES = 6
@@ -50,6 +53,7 @@ class Survey:
         self._mapping = mapping
         self.rows = 0
         self.unreadable = 0
+        self._not_run = 0
         self._systems: dict[str, dict[str, Any]] = {}
         self._sides: Counter[str] = Counter()
         self._cases: dict[Match, set[int]] = {match: set() for match in Match}
@@ -93,6 +97,7 @@ class Survey:
         self._columns.row(row.facts)
         self._missed = [(where, column) for where, column in self._missed if at_path(row.facts, column) is None]
         self._verdicts += len(made.decoded.verdicts)
+        self._not_run += _is_not_run(made.line)
         problems = [*(made.line.problems if not isinstance(made.line, Parsed) else ()), *made.warnings]
         for problem in problems:
             self._problem(problem)
@@ -113,11 +118,14 @@ class Survey:
 
     def _score(self, score: Score) -> Kind:
         """Count it; what is returned tells apart the kinds of values that examples should show."""
+        is_read = meanings.is_read(score)
+        if is_read and score.meaning is not Meaning.IGNORED and score.judge not in RESERVED:
+            self._judge(score)
         identity = (score.name, score.judge, score.version, score.meaning)
         if identity not in self._scores and len(self._scores) >= _MOST_SCORES:
             self._problem(Problem("scores", f"are of more than {_MOST_SCORES} sorts; the others are not shown here"))
             return (score.name, "")
-        counted = self._scores.setdefault(identity, _ScoreCount(*identity, is_read=meanings.is_read(score)))
+        counted = self._scores.setdefault(identity, _ScoreCount(*identity, is_read=is_read))
         kind = _kind(score)
         counted.counts[kind] += 1
         said = kind if kind != "other" else meanings.sentence(score)
@@ -126,10 +134,17 @@ class Survey:
                 said = ""
             else:
                 counted.sentences[said] = meanings.sentence(score)
-        if counted.is_read and score.meaning is not Meaning.IGNORED and score.judge not in RESERVED:
-            judge = (score.judge[:100], score.version[:100] or "not stated")
-            self._judges.setdefault(judge, set()).add(frozenset(meanings.measures_of(score)))
         return (score.name, said)
+
+    def _judge(self, score: Score) -> None:
+        judge = (score.judge[:100], score.version[:100] or "not stated")
+        if len(self._judges) == MOST_JUDGES and judge not in self._judges:
+            raise DomainError(
+                f"The file holds more than {MOST_JUDGES} judges, by name and version, and each would be one of the "
+                "project's. Name in the mapping what changes from row to row: `scores: {NAME: {judge: NAME, version: "
+                "VERSION}}`; or leave scores out with `meaning: ignored`."
+            )
+        self._judges.setdefault(judge, set()).add(frozenset(meanings.measures_of(score)))
 
     # --- known ---------------------------------------------------------------------------------------------------
 
@@ -140,6 +155,7 @@ class Survey:
             "rows": self.rows,
             "unreadable": self.unreadable,
             "without_side": self._rows_without_side,
+            "not_run": self._not_run,
             "systems": list(self._systems.values()),
             "sides": {side: self._sides[side] for side in (*Side, "")},
             "cases": {
@@ -197,7 +213,7 @@ class Survey:
             quoted = json.dumps(shown(name), ensure_ascii=False)
             say = (
                 f"Nothing says what a yes of {shown(name)} means, so it becomes no judgment. Put into the mapping "
-                f"`scores: {{{quoted}: {{meaning: harmful}}}}`, or another of {_MEANINGS}."
+                f"`scores: {{{quoted}: {{meaning: MEANING}}}}`, with what a yes says: {_MEANINGS}."
             )
             yield _gap(f"scores.{shown(name)}", count, say)
         for (name, judge), count in reserved.items():
@@ -211,6 +227,14 @@ class Survey:
 
 def _gap(what: str, count: int, say: str) -> dict[str, Any]:
     return {"what": what, "count": count, "say": say}
+
+
+def _is_not_run(line: Parsed | Rejected) -> bool:
+    if isinstance(line, Rejected):
+        return False
+    posted = line.line
+    given = normal_messages(posted.case.request) if isinstance(posted.case, CaseDefinition) else []
+    return outcome(line.messages, error=posted.error, stop_reason=posted.stop_reason, given=given) is Outcome.NOT_RUN
 
 
 def _short(key: str) -> int:

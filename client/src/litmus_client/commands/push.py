@@ -17,7 +17,7 @@ from litmus_client.progress import bar
 from litmus_client.pushing import push_source
 from litmus_client.showing import counted, note, say, visible
 from litmus_client.sources import Source, is_our_own, sources
-from litmus_client.yaml_files import object_in
+from litmus_client.yaml_files import object_in, written_out
 
 _OURS = "litmus"
 _SHOWN = 20
@@ -30,7 +30,7 @@ _SHOWN = 20
 @click.option("--suite", help="KEY@VERSION; without it, what is pushed defines its cases.")
 @click.option("--model", help="The model that was measured, where the file or the run does not say.")
 @click.option("--model-version", help="Its version.")
-@click.option("--mapping", help="A YAML file that says what is what, or the name of a saved mapping.")
+@click.option("--mapping", help="What is what: a YAML file, the name of a saved mapping, or a mapping itself.")
 @click.option("--blind", is_flag=True, help="People's labels in the file were given without seeing any judge's.")
 @click.option("--yes", is_flag=True, help="Do not ask; import even what is not mapped.")
 @click.option("--close", is_flag=True, help="Close the run when everything is in.")
@@ -75,10 +75,14 @@ def push(
 
 
 def _mapping(given: str | None) -> str | Json | None:
-    """A mapping in a file that is there, else the name of a saved one."""
-    if given is None or not Path(given).is_file():
-        return given
-    return object_in(Path(given), kind="mapping", hint="it is an object, such as case: {side: harmful}")
+    """A mapping that is written out, or in a file that is there, else the name of a saved one."""
+    if given is None:
+        return None
+    if mapping := written_out(given):
+        return mapping
+    if Path(given).is_file():
+        return object_in(Path(given), kind="mapping", hint="it is an object, such as case: {side: harmful}")
+    return given
 
 
 def _run_for_lines(api: Api, wishes: Wishes) -> Json:
