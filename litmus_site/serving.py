@@ -16,6 +16,7 @@ preload_app = True
 timeout = 120
 graceful_timeout = 5
 control_socket_disable = True
+SILENT_SECONDS = 60
 accesslog = "-"
 # The path without its query: nothing that somebody typed.
 access_log_format = "%(t)s %(h)s %(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"
@@ -43,6 +44,11 @@ class AccessLog(Logger):  # type: ignore[misc]
 
 
 logger_class = AccessLog
+
+
+def pre_request(_worker: object, request: Any) -> None:
+    """A client that falls silent in the middle of a body, or takes nothing of an answer, keeps no thread for ever."""
+    request.unreader.sock.settimeout(SILENT_SECONDS)
 
 
 def when_ready(_arbiter: object) -> None:

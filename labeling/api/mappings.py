@@ -39,7 +39,7 @@ class OneMapping(ApiView):
         operation_id="put_mapping",
         request=ImportMapping,
         parameters=[PROJECT],
-        responses=responses(400, 413, 415, success={200: MappingAnswer}),
+        responses=responses(400, 409, 413, 415, success={200: MappingAnswer}),
     )
     def put(self, request: Request, name: str) -> Response:
         """Keep a mapping under this name, over the one before. Imports that used that one keep it."""

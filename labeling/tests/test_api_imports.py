@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from labeling.formats.registry import FORMATS
+from labeling.services.importing import options
 from labeling.tests import make
 from labeling.tests.posting import error
 from labeling.tests.uploading import IMPORTS, Importer, ndjson, row
@@ -118,3 +119,18 @@ def test_an_offset_is_needed_and_a_number(importer: Importer) -> None:
     for query in ("", "?offset=x", "?offset=-1"):
         response = importer.runner.client.patch(f"{IMPORTS}{job['id']}/{query}", b"x", headers=headers)
         assert (response.status_code, error(response)["details"]) == (400, {"field": "offset"})
+
+
+@pytest.mark.parametrize("name", ["\u202e", "..%2f", "a%0Ab", "%2e%2e"])
+def test_a_mapping_is_called_what_arrives_as_it_is(importer: Importer, name: str) -> None:
+    headers = {"authorization": f"Bearer {importer.runner.secret}"}
+    put = importer.runner.client.put(f"{MAPPINGS}{name}/", {}, content_type="application/json", headers=headers)
+    assert put.status_code in (400, 404)
+
+
+def test_a_project_keeps_a_bounded_number_of_mappings(importer: Importer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(options, "MOST_MAPPINGS", 2)
+    for name, status in (("a", 200), ("b", 200), ("c", 409), ("b", 200)):
+        headers = {"authorization": f"Bearer {importer.runner.secret}"}
+        put = importer.runner.client.put(f"{MAPPINGS}{name}/", {}, content_type="application/json", headers=headers)
+        assert put.status_code == status, name

@@ -403,6 +403,16 @@ def test_bytes_that_are_gone_are_said_to_be(importer: Importer) -> None:
     assert importer.upload(FILE)["status"] == "uploaded"
 
 
+def test_half_of_a_file_is_not_read_as_a_short_one(importer: Importer) -> None:
+    job = importer.previewed(FILE)
+    Path(files.kept(one(job["id"]))).write_bytes(ndjson(row("1")))
+    failed = importer.commit(job["id"])
+    assert (failed["status"], failed["progress"]["created"]) == ("failed", 0)
+    assert "upload it again" in failed["error"]
+    assert importer.upload(FILE)["status"] == "uploaded"
+    assert importer.read(job["id"])["status"] == "previewed"
+
+
 def test_a_mapping_and_a_saved_one_are_too_many(importer: Importer) -> None:
     with pytest.raises(DomainError, match="not both"):
         options.asked(project=importer.project, mapping={}, saved="x")

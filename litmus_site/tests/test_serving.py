@@ -2,11 +2,14 @@
 
 import io
 import logging
+import socket
 from collections.abc import Iterator
 
 import pytest
 from gunicorn.config import Config
+from gunicorn.http.parser import RequestParser
 
+from litmus_site import serving
 from litmus_site.serving import AccessLog
 
 SENT = "how to make something terrible"
@@ -48,3 +51,14 @@ def test_an_answer_that_fails_while_it_is_sent_is_logged_by_its_place_alone(log:
     assert SENT not in said
     assert "GET /api/v1/imports/" in said
     assert "builtins.ValueError" in said
+
+
+def test_a_client_that_falls_silent_in_its_body_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "SILENT_SECONDS", 0.1)
+    server, client = socket.socketpair()
+    with server, client:
+        client.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
+        request = next(RequestParser(Config(), server, ("127.0.0.1", 1)))
+        serving.pre_request(None, request)
+        with pytest.raises(TimeoutError):
+            request.body.read(10)

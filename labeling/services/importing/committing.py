@@ -95,7 +95,7 @@ class _Commit:
         self._ring = ring
         self._progress = Progress(job, counts=False)
         self._mapping = wire.read(ImportMapping, job.mapping)
-        self._source = Source(files.Watched(files.kept(job), self._progress.moved), job.filename, self._mapping)
+        self._source = Source(files.Watched(files.whole(job), self._progress.moved), job.filename, self._mapping)
         self._counts = {name: getattr(job, name) for name in _COUNTS}
         self._systems: dict[str, System] = {}
         self._runs: dict[str, Run] = {}

@@ -109,6 +109,16 @@ def too_large(size: int | None) -> TooLarge:
     )
 
 
+def whole(job: ImportJob) -> Path:
+    """The file, to be read. Raises Unavailable where bytes of it got lost: half of a file reads like a short one."""
+    path = kept(job)
+    with _on_disk():
+        size = path.stat().st_size
+    if size != job.size:
+        raise Unavailable(f"Of this file {size:,} bytes are here instead of {job.size:,}; upload it again.")
+    return path
+
+
 class Watched:
     """Opens a file as often as its reader likes, and says where in it the reader is."""
 

@@ -23,6 +23,8 @@ from labeling.services.importing import claims
 from labeling.vocabulary import ImportStatus
 
 _LONGEST_MAPPING = 200_000
+# They are listed as a whole, and none is ever taken away.
+MOST_MAPPINGS = 200
 _BUSY = {
     ImportStatus.RECEIVING: "Bytes of this file are still missing; send them first.",
     ImportStatus.COMMITTING: "This import is being committed; cancel it before you change what is asked of it.",
@@ -145,6 +147,12 @@ def _mapping_asked(
 
 def _save(project: Project, name: str, content: Mapping[str, Any], by: User | None) -> SavedMapping:
     name = read(_MappingName, {"name": name}).name
+    # It stands in addresses and in lists to choose from, and must arrive there as it is.
+    if shown(name, limit=100) != name or "/" in name or name in (".", ".."):
+        raise DomainError("The name of a mapping is printable text without a slash; choose another.", field="name")
+    others = SavedMapping.objects.filter(project=project).exclude(name=name)
+    if others.count() >= MOST_MAPPINGS:
+        raise Conflict(f"This project keeps {MOST_MAPPINGS} mappings already; save over one of them.", field="name")
     saved, _ = SavedMapping.objects.update_or_create(
         project=project, name=name, defaults={"content": content, "updated_by": by, "updated_at": timezone.now()}
     )

@@ -24,7 +24,7 @@ def read_file(*, job_id: int) -> None:
 def _read(job: ImportJob) -> None:
     progress = Progress(job, counts=True)
     mapping = wire.read(ImportMapping, job.mapping)
-    source = Source(files.Watched(files.kept(job), progress.moved), job.filename, mapping)
+    source = Source(files.Watched(files.whole(job), progress.moved), job.filename, mapping)
     form = registry.named(job.format) if job.format else registry.detected(source)
     cases = matching.cases_of(matching.suite_meant(job.project, job.suite))
     survey = _surveyed(form, source, cases, progress)

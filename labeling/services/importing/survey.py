@@ -25,7 +25,7 @@ from labeling.services.importing.matching import Match, Prepared
 from labeling.vocabulary import Meaning, Outcome, Part, Side
 
 MOST_SYSTEMS = 200
-MOST_JUDGES = 200
+MOST_JUDGES = 500
 _MOST_SCORES = 200
 _MOST_PROBLEMS = 100
 _SENTENCES = 6
