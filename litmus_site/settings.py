@@ -5,6 +5,7 @@ from typing import Any
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from kombu import Queue
 
 from litmus_site.env import BadEnvironment, env_bool, env_int, env_list, env_path, env_secret, env_str
 
@@ -126,6 +127,10 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
         "polling_interval": 0.2,
     }
 )
+# A worker takes from both in turn, so that neither signs of life nor a file somebody waits for stand behind a backlog.
+CELERY_TASK_QUEUES = [Queue("celery"), Queue("soon")]
+CELERY_TASK_DEFAULT_QUEUE = "soon"
+CELERY_TASK_ROUTES = {"labeling.tasks.judge_batch": {"queue": "celery"}}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True

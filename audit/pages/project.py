@@ -1,16 +1,13 @@
 """The project page: what needs a person now, and the runs with their pairs."""
 
-from datetime import timedelta
-
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from audit.pages.figures import FigureRow, figure_row, judge_words, shared_scale
-from audit.selectors.overview import Overview, RunRow, overview
+from audit.selectors.overview import RunRow, overview
 from labeling.pages.edge import framed, page, person_page, whole_number
 from labeling.selectors.access import membership_of
+from labeling.selectors.progress import is_missing
 
 
 @require_safe
@@ -25,7 +22,7 @@ def project(request: HttpRequest, key: str) -> HttpResponse:
         overview=shown,
         axis=axis,
         rows=[_row(row, scale) for row in shown.runs],
-        stuck=_is_stuck(shown),
+        stuck=shown.pending > 0 and is_missing(shown.worker_seen),
         address=request.build_absolute_uri("/").rstrip("/"),
     )
     return page(request, "project.html", context)
@@ -43,10 +40,3 @@ def _row(row: RunRow, scale: float) -> dict[str, object]:
         "judged_by": [judge_words(judge) for judge in row.judged_by],
         "figure": figure,
     }
-
-
-def _is_stuck(shown: Overview) -> bool:
-    """Judgments are owed and the worker has missed several sweeps."""
-    patience = timedelta(seconds=4 * settings.SWEEP_SECONDS + 30)
-    seen = shown.worker_seen
-    return shown.pending > 0 and (seen is None or timezone.now() - seen > patience)

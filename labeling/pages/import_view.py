@@ -11,6 +11,7 @@ from labeling.models import ImportJob
 from labeling.pages import import_form, import_words
 from labeling.pages.visible import count_marked
 from labeling.selectors import importing
+from labeling.selectors.progress import is_missing
 from labeling.services.importing import showing
 from labeling.vocabulary import FRAMINGS, IMPORTS_OWED, ImportStatus
 
@@ -119,7 +120,7 @@ def _worker(owed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if not owed:
         return {"stuck": False}
     seen = owed[0]["worker_seen_at"]
-    return {"stuck": import_words.is_unseen(seen), "unseen_for": import_words.unseen_for(seen)}
+    return {"stuck": is_missing(seen), "unseen_for": import_words.unseen_for(seen)}
 
 
 def quarantine(row: ImportJob, *, after: int) -> dict[str, Any]:

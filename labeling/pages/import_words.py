@@ -1,10 +1,9 @@
 """An import in words: where it stands, how fast it goes, what its scores are taken to mean, what a commit will do."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.utils import timezone
 
 from labeling.formats import meanings
@@ -47,13 +46,8 @@ def state_of(status: str) -> State:
 
 
 def unseen_for(seen: datetime | None) -> str | None:
-    """How long no worker has been seen; `None`: never was. For those that are `is_unseen`."""
+    """How long no worker has been seen; `None`: never was. For those that are `is_missing`."""
     return None if seen is None else f"{(timezone.now() - seen).total_seconds():.0f} s"
-
-
-def is_unseen(seen: datetime | None) -> bool:
-    """No worker has swept for several sweeps."""
-    return seen is None or timezone.now() - seen > timedelta(seconds=4 * settings.SWEEP_SECONDS + 30)
 
 
 class Progress(NamedTuple):

@@ -1,10 +1,12 @@
 """How far a run has come, and whether anybody is at work: counts, no rates."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from django.conf import settings
 from django.db.models import Count, Q
+from django.utils import timezone
 
 from labeling.models import Heartbeat, Run, Trajectory
 from labeling.selectors.judges import JudgeName, speaking_judges
@@ -100,3 +102,8 @@ def _total(sides: Sequence[SideProgress], name: str) -> int:
 def worker_seen() -> datetime | None:
     """When a worker last swept; `None` if never. Older than a minute or two means that nobody is at work."""
     return Heartbeat.objects.filter(name=WORKER).values_list("beat_at", flat=True).first()
+
+
+def is_missing(seen: datetime | None) -> bool:
+    """A worker last seen at this time has missed several sweeps: nobody is at work."""
+    return seen is None or timezone.now() - seen > timedelta(seconds=4 * settings.SWEEP_SECONDS + 30)

@@ -15,7 +15,7 @@ from labeling.models import Case, Judge, Judgment, Run, Suite, Trajectory, Traje
 from labeling.selectors import stored
 from labeling.selectors.judges import RESERVED
 from labeling.selectors.stored import StoredCase, StoredTrajectory, chunked
-from labeling.services import bulk, holding, rows
+from labeling.services import bulk, rows, sharing
 from labeling.vocabulary import PEOPLE_SOURCES, JudgeKind, RunStatus, TrajectoryStatus
 
 DUPLICATE, CONFLICT, REJECTED = "duplicate", "conflict", "rejected"
@@ -85,7 +85,7 @@ def store_trajectories(*, run: Run, lines: Sequence[Parsed | Rejected]) -> BulkA
     Others may store new trajectories in the run at the same time. Where they get in the way of each other, the
     transaction is undone and made again with the run held alone; who waits then meets these rows.
     """
-    if holding.can_be_shared(run):
+    if sharing.can_be_shared(run):
         try:
             return _store(run, lines, alone=False)
         except _InTheWay:
@@ -132,7 +132,7 @@ def _store(run: Run, lines: Sequence[Parsed | Rejected], *, alone: bool) -> Bulk
 
 
 def _held_open(run: Run, *, alone: bool) -> Run:
-    run = holding.have_alone(run.pk) if alone else holding.share(run.pk)
+    run = sharing.have_alone(run.pk) if alone else sharing.share(run.pk)
     if run.status != RunStatus.OPEN:
         raise Conflict(f"The run is {run.status}; trajectories are taken by open runs only.", status=run.status)
     return run

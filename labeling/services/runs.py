@@ -16,7 +16,7 @@ from labeling.models import Configuration, Judge, Measurement, PanelSeat, Projec
 from labeling.selectors.judges import RESERVED, seated, speaking_judges
 from labeling.selectors.naming import measurement_numbered, run_called, suite_named, suite_ref
 from labeling.selectors.traits import Traits, difference, panel_of, seats_of, traits_of
-from labeling.services import holding, settling
+from labeling.services import settling, sharing
 from labeling.vocabulary import JudgeKind, RunStatus
 
 OWN_SUITE_VERSION = "draft"
@@ -73,7 +73,7 @@ def create_run(*, project: Project, spec: RunSpec) -> Created:
 @transaction.atomic(durable=True)
 def close_run(*, run: Run, expected_count: int | None, audits_per_side: int | None) -> Run:
     """No more trajectories: the panel is fixed and the run may be drawn from. Closing twice is harmless."""
-    holding.take_turn(run.pk)
+    sharing.take_turn(run.pk)
     runs = _held(run)
     run = next(each for each in runs if each.pk == run.pk)
     if run.status == RunStatus.VOIDED:
@@ -107,7 +107,7 @@ def void_run(*, run: Run, by: User | None, reason: str) -> Run:
     """Take a run out of every report and out of the queue, for good. The first reason stays."""
     if not reason.strip():
         raise DomainError("Say why the run is voided; the reason stays with it.", field="reason")
-    holding.take_turn(run.pk)
+    sharing.take_turn(run.pk)
     Run.objects.filter(pk=run.pk).exclude(status=RunStatus.VOIDED).update(
         status=RunStatus.VOIDED, voided_at=timezone.now(), voided_by=by, void_reason=reason
     )

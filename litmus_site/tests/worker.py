@@ -30,7 +30,7 @@ class WorkerProcess:
 
         # Messages of earlier tests name rows that are gone.
         with redis.Redis.from_url(settings.REDIS_URL) as client:
-            client.delete("celery", "unacked", "unacked_index")
+            client.delete("celery", "soon", "unacked", "unacked_index")
 
     @property
     def data_dir(self) -> Path:

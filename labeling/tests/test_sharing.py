@@ -12,7 +12,7 @@ from django.db import connection, transaction
 
 from labeling.errors import Conflict
 from labeling.models import Run, Trajectory
-from labeling.services import bulk, holding, ingest, runs
+from labeling.services import bulk, ingest, runs, sharing
 from labeling.tests import make
 from labeling.tests.posting import line, parsed
 from labeling.tests.threads import at_once
@@ -41,7 +41,7 @@ def sharing_until(run: Run, done: Event, *, holds: Event) -> Callable[[], None]:
 
     def work() -> None:
         with transaction.atomic():
-            holding.share(run.pk)
+            sharing.share(run.pk)
             holds.set()
             assert done.wait(PATIENCE)
 
@@ -123,5 +123,5 @@ def test_posts_that_wait_for_each_other_are_both_answered(run: Run, monkeypatch:
 
 
 def test_a_draft_is_not_shared(run: Run) -> None:
-    assert holding.can_be_shared(run)
-    assert not holding.can_be_shared(make.run())
+    assert sharing.can_be_shared(run)
+    assert not sharing.can_be_shared(make.run())
