@@ -55,6 +55,14 @@ def test_a_table_goes_in_with_a_mapping_and_again_is_recognised(litmus: Litmus, 
     assert (run.configuration.model, run.configuration.version, run.status) == ("m", "1", "closed")
 
 
+def test_a_mapping_is_saved_for_the_next_file(litmus: Litmus, table: str, elsewhere: Path) -> None:
+    asked = ("push", table, "--run", "r", "--yes", "--mapping")
+    (elsewhere / "mapping.yaml").write_text(MAPPING)
+    assert "Next: litmus watch r" in litmus(*asked, "mapping.yaml", "--save-mapping", "answers").stderr
+    assert "4 duplicate" in litmus(*asked, "answers").stdout
+    assert "no mapping to save" in litmus(*asked, "answers", "--save-mapping", "again", code=2).stderr
+
+
 def test_without_a_side_it_asks_and_rows_are_refused_with_the_reason(litmus: Litmus, table: str) -> None:
     asked = ("push", table, "--run", "r", "--model", "m", "--model-version", "1")
     assert "Give a --mapping" in litmus(*asked, code=2).stderr

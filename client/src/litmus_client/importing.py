@@ -21,7 +21,7 @@ _AT_REST = {"previewed", "done", "failed", "cancelled"}
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """How a file is to be read. mapping: the name of a saved one, or a mapping itself."""
+    """How a file is to be read. mapping: the name of a saved one, or a mapping itself, then saved as `save_as`."""
 
     format: str | None = None
     run: str | None = None
@@ -29,6 +29,7 @@ class Wishes:
     mapping: str | Json | None = None
     model: str | None = None
     model_version: str | None = None
+    save_as: str | None = None
 
 
 def upload(api: Api, source: Source, wishes: Wishes, *, advance: Advance) -> Json:
@@ -89,7 +90,12 @@ def preview(api: Api, job: Json, wishes: Wishes, *, advance: Advance) -> Json:
         if job["status"] == "committing":
             job = wait(api, job, advance=advance)
         # A mapping replaces the one before, and what was said of the model with it.
-        asked = {"mapping": wishes.mapping, "model": wishes.model, "model_version": wishes.model_version}
+        asked = {
+            "mapping": wishes.mapping,
+            "model": wishes.model,
+            "model_version": wishes.model_version,
+            "save_as": wishes.save_as,
+        }
         job = api.post(f"imports/{job['id']}/preview/", asked)
     return wait(api, job, advance=advance)
 

@@ -1,5 +1,6 @@
 """litmus push"""
 
+import shlex
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -31,6 +32,7 @@ _SHOWN = 20
 @click.option("--model", help="The model that was measured, where the file or the run does not say.")
 @click.option("--model-version", help="Its version.")
 @click.option("--mapping", help="What is what: a YAML file, the name of a saved mapping, or a mapping itself.")
+@click.option("--save-mapping", metavar="NAME", help="Keep the mapping in the project under this name.")
 @click.option("--blind", is_flag=True, help="People's labels in the file were given without seeing any judge's.")
 @click.option("--yes", is_flag=True, help="Do not ask; import even what is not mapped.")
 @click.option("--close", is_flag=True, help="Close the run when everything is in.")
@@ -46,13 +48,16 @@ def push(
     model: str | None,
     model_version: str | None,
     mapping: str | None,
+    save_mapping: str | None,
     blind: bool,
     yes: bool,
     close: bool,
     rejected: str | None,
 ) -> None:
     """Push FILES, of any format a runner writes, gzip or not; - is standard input."""
-    wishes = Wishes(format_, run, suite, _mapping(mapping), model, model_version)
+    wishes = Wishes(format_, run, suite, _mapping(mapping), model, model_version, save_mapping)
+    if save_mapping and not isinstance(wishes.mapping, dict):
+        raise click.UsageError("There is no mapping to save: give one with --mapping, in a file or written out.")
     complete, touched = True, {}
     with sources(files) as given:
         for source in given:
@@ -64,14 +69,21 @@ def push(
                 job = _import(api, source, wishes, blind=blind, yes=yes)
                 complete &= _say_import(api, job, rejected=rejected)
                 touched.update({each["id"]: each["external_id"] for each in job["runs"]})
-    if close and complete:
+    _finish(api, touched, close=close, complete=complete)
+    if not complete:
+        raise click.exceptions.Exit(NOT_TAKEN)
+
+
+def _finish(api: Api, touched: dict[int, str], *, close: bool, complete: bool) -> None:
+    """Close the runs that rows went into, if that was asked for and nothing is missing; or say how to go on."""
+    if close and not complete:
+        note("Not closed: mend what was not taken, push again, then close.")
+    elif close:
         for run_id, name in touched.items():
             runs.close_run(api, run_id)
             say(f"closed run {visible(name, limit=200)}")
-    elif close:
-        note("Not closed: mend what was not taken, push again, then close.")
-    if not complete:
-        raise click.exceptions.Exit(NOT_TAKEN)
+    elif complete and touched:
+        note(f"Next: litmus watch {shlex.quote(visible(next(iter(touched.values())), limit=200))}")
 
 
 def _mapping(given: str | None) -> str | Json | None:
