@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 _SWEEP_BATCHES = 50
 # A file may be large. A worker that hangs for longer than this is ended, and the sweep gives the file to another.
 _IMPORT_SECONDS = 12 * 3600
+# An upload that broke off may be gone on with for so long.
+_UPLOAD_DAYS = 7
 
 
 def request_judging(trajectory_ids: Sequence[int]) -> None:
@@ -121,6 +123,7 @@ def sweep(*, everything: bool = False) -> None:
         request_draw(run_id)
     for job in _owed_imports(everything=everything):
         request_import(job)
+    claims.cancel_abandoned(older_than=now - timedelta(days=_UPLOAD_DAYS))
 
 
 def _owed_imports(*, everything: bool) -> list[ImportJob]:

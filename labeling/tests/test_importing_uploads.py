@@ -3,13 +3,16 @@
 import gzip
 import hashlib
 import io
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
+from labeling import tasks
 from labeling.errors import Conflict, DomainError
 from labeling.formats.problems import BrokenOff
 from labeling.models import ImportJob
@@ -351,6 +354,16 @@ def test_a_whole_file_ends_an_upload_in_parts(importer: Importer) -> None:
 )
 def test_what_is_announced_must_be_possible(importer: Importer, announced: dict[str, Any], status: int) -> None:
     assert importer.post(**announced).status_code == status
+
+
+def test_an_upload_that_nobody_goes_on_with_is_cancelled_after_a_week(importer: Importer) -> None:
+    jobs = [importer.post(sha256=HASH, size=len(FILE), run=name).json()["id"] for name in ("left", "fresh")]
+    for job_id in jobs:
+        importer.patch(job_id, FILE[:40], offset=0)
+    ImportJob.objects.filter(pk=jobs[0]).update(worked_at=timezone.now() - timedelta(days=8))
+    tasks.sweep()
+    assert [one(job_id).status for job_id in jobs] == ["cancelled", "receiving"]
+    assert folder(importer) == [f"{jobs[1]}.part"]
 
 
 def test_cancelling_an_upload_drops_what_came_and_it_may_begin_again(importer: Importer) -> None:

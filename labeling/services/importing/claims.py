@@ -90,6 +90,12 @@ def take_up_again(*, older_than: datetime) -> list[ImportJob]:
     return jobs
 
 
+def cancel_abandoned(*, older_than: datetime) -> None:
+    """Cancel the uploads that nobody has gone on with since; what came of them takes up the disk."""
+    for job in ImportJob.objects.filter(status=ImportStatus.RECEIVING, worked_at__lt=older_than):
+        cancel(job=job)
+
+
 def waiting() -> list[ImportJob]:
     """The jobs that are owed and that nobody works on."""
     return list(ImportJob.objects.filter(status__in=IMPORTS_OWED, claim=None).only("status", "project_id"))
