@@ -40,6 +40,13 @@ def import_opinions_told(
     return frozenset(external_id for pk, external_id in rows.items() if pk not in shown)
 
 
+@transaction.atomic(durable=True)
+def record_opinions_told(*, told: Collection[tuple[int, int]]) -> None:
+    """Opinions on trajectories were told before these were there: pairs of user id and trajectory id."""
+    views = [ContentView(user_id=user, trajectory_id=pk, showed_opinions=True) for user, pk in sorted(told)]
+    ContentView.objects.bulk_create(views, ignore_conflicts=True)
+
+
 def _recorded(trajectory_ids: Iterable[int], user: User, *, showed_opinions: bool) -> frozenset[int]:
     seen = frozenset(trajectory_ids)
     if showed_opinions:

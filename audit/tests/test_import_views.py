@@ -57,6 +57,18 @@ def test_a_runner_and_who_looks_before_the_commit_are_told_everything(importer: 
     assert scores(lead(importer), new) == [True]
 
 
+def test_who_looked_before_the_commit_has_seen_what_is_said_of_the_examples(importer: Importer) -> None:
+    who, other = lead(importer), lead(importer)
+    content = ndjson(*(row(name, judgments=[judgment(**SAID)] if name != "3" else []) for name in ("1", "2", "3")))
+    new = importer.previewed(content)
+    assert scores(who, new) == [True, True, False]
+    importer.commit(new["id"])
+    seen = ContentView.objects.filter(showed_opinions=True).values_list("user", "trajectory__external_id")
+    assert set(seen) == {(who.pk, "t-1"), (who.pk, "t-2")}
+    assert scores(who, new) == [True, True, False]
+    assert scores(other, new) == [False, False, False]
+
+
 def test_what_a_lead_may_yet_be_asked_comes_without_scores(importer: Importer, job: dict[str, Any]) -> None:
     who = lead(importer)
     assert scores(who, job) == [False, False, False]

@@ -3,7 +3,7 @@
 from labeling.models.access import Invitation, Membership, Project, RunnerKey
 from labeling.models.catalogue import Case, Suite
 from labeling.models.drawing import AuditDraw, DrawMember, DrawStratum
-from labeling.models.importing import ImportedRun, ImportJob, ImportRejection, SavedMapping
+from labeling.models.importing import ImportedRun, ImportJob, ImportLook, ImportRejection, SavedMapping
 from labeling.models.judging import Judge, Judgment, PanelSeat
 from labeling.models.requesting import AuditRequest
 from labeling.models.running import Configuration, Measurement, Run, Trajectory, TrajectoryContent
@@ -18,6 +18,7 @@ __all__ = [
     "DrawStratum",
     "Heartbeat",
     "ImportJob",
+    "ImportLook",
     "ImportRejection",
     "ImportedRun",
     "Invitation",

@@ -98,6 +98,22 @@ class ImportedRun(models.Model):
         return f"{self.job_id} into {self.run_id}"
 
 
+class ImportLook(models.Model):
+    """Somebody was shown what judges say of a row of a file that was not in a run yet; external_id: as it was shown."""
+
+    job = models.ForeignKey(ImportJob, on_delete=models.CASCADE, related_name="looks")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    external_id = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "user", "external_id"], name="one_look_per_person_and_row")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} at {self.external_id} of {self.job_id}"
+
+
 class ImportRejection(models.Model):
     """The quarantine: a row of a file that did not go in, and why. number: its place among the file's rows."""
 

@@ -24,7 +24,7 @@ from labeling.formats.reading import Row, System
 from labeling.models import ImportedRun, ImportJob, ImportRejection, Run, Suite
 from labeling.selectors.naming import suite_ref
 from labeling.services import ingest, runs
-from labeling.services.importing import claims, files, guarding, matching, verdicts
+from labeling.services.importing import claims, files, guarding, matching, showing, verdicts
 from labeling.services.importing.claims import Progress
 from labeling.services.importing.matching import Prepared
 from labeling.vocabulary import ImportStatus
@@ -182,6 +182,8 @@ class _Commit:
         }
         for each, entry in self._store_verdicts(run, stored):
             quarantined.setdefault(each.number, _rejected_row(self._job, each, entry))
+        # Before anybody can be asked to judge them.
+        showing.record_looks(self._job, run, [each.made.line.external_id for each in stored])
         self._ring(answer.owed)
         yield from quarantined.values()
 
