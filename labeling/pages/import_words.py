@@ -171,8 +171,15 @@ def score_rows(preview: Mapping[str, Any], fields: Fields, mapping: Mapping[str,
 
 
 def unmapped(preview: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the mapping must say still; `name`: of the score it is about, if it is about one."""
-    return [{**one, "name": one["what"].partition("scores.")[2]} for one in preview["unmapped"]]
+    """What the mapping must say still, or names in vain; `name`: of the score that has no meaning yet, if it is one."""
+    return [
+        {
+            **one,
+            "name": one["what"].removeprefix("scores.") if one["what"].startswith("scores.") else "",
+            "is_slip": one["what"].startswith("mapping."),
+        }
+        for one in preview["unmapped"]
+    ]
 
 
 class Folded(NamedTuple):

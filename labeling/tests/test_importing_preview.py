@@ -140,8 +140,8 @@ def test_what_the_mapping_names_and_no_row_has_is_said(importer: Importer) -> No
     job = importer.previewed(table(("a", "One?", "Yes.", "0")))
     found = importer.changed(job["id"], mapping=mapping)["preview"]
     said = {each["what"]: each["say"] for each in found["unmapped"]}
-    assert "column sort" in said["case.side"]
-    assert "score refusde" in said["scores.refusde"]
+    assert "column sort" in said["mapping.case.side"]
+    assert "score refusde" in said["mapping.scores.refusde"]
 
 
 # --- cases of a suite --------------------------------------------------------------------------------------------

@@ -335,6 +335,15 @@ def test_where_no_row_has_a_side_nothing_is_offered_to_commit(project: Project, 
     assert "Commit 4" not in text
 
 
+def test_a_slip_in_the_mapping_is_said_as_what_it_is(project: Project, lead: Lead) -> None:
+    side = {"column": "typ", "values": {"contrast_a": "harmful"}, "otherwise": "benign"}
+    text = lead.page(previewed(project, mapping={"case": {"side": side}, "scores": {"refusd": {"meaning": "refused"}}}))
+    assert "No row has the column typ, so" in text
+    assert "No row has a score refusd, so" in text
+    assert "rows without <code>" not in text
+    assert "values of the score <code>refusd</code>" not in text
+
+
 # --- mapping -------------------------------------------------------------------------------------------------------
 
 

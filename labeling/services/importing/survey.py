@@ -195,11 +195,11 @@ class Survey:
             return
         for where, column in self._missed:
             say = f"No row has the column {shown(column)}, so `otherwise` counts in each, or nothing. Mend its name."
-            yield _gap(shown(where), self.rows, say)
+            yield _gap(f"mapping.{shown(where)}", self.rows, say)
         seen = {each.name for each in self._scores.values()}
         for name in (name for name in self._mapping.scores if name not in seen):
             say = f"No row has a score {shown(name)}, so what the mapping says of it counts nowhere. Mend its name."
-            yield _gap(f"scores.{shown(name)}", self.rows, say)
+            yield _gap(f"mapping.scores.{shown(name)}", self.rows, say)
 
     def _without_meaning(self) -> Iterator[dict[str, Any]]:
         unread: Counter[str] = Counter()
