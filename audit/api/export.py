@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Collection, Iterator
-from datetime import datetime
 from typing import Any
 
 from django.http import StreamingHttpResponse
@@ -13,7 +12,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.exported import RowAnswer, csv_columns, csv_row
+from audit.api.exported import RowAnswer, csv_columns, csv_row, time_text
 from audit.selectors import export
 from audit.selectors.asking import holds_of, labels_for
 from audit.services import viewing
@@ -107,13 +106,9 @@ def _shown(seat: Membership | None, page: list[Trajectory], *, content: bool, ch
 
 def _as_ndjson(rows: Iterator[export.ExportRow], *, content: bool) -> Iterator[bytes]:
     """ASCII, in which lone surrogates are escapes; NaN is kept as it came."""
-    encoder = json.JSONEncoder(separators=(",", ":"), default=_time)
+    encoder = json.JSONEncoder(separators=(",", ":"), default=time_text)
     for row in rows:
         yield encoder.encode(RowAnswer.of(row, content=content)).encode() + b"\n"
-
-
-def _time(value: datetime) -> str:
-    return value.isoformat().replace("+00:00", "Z")
 
 
 def _as_csv(rows: Iterator[export.ExportRow]) -> Iterator[bytes]:

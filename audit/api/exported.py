@@ -190,6 +190,10 @@ def _verdict(said: SaidByPerson, *, content: bool) -> dict[str, Any]:
     }
 
 
+def time_text(value: datetime) -> str:
+    return value.isoformat().replace("+00:00", "Z")
+
+
 # --- as a table ------------------------------------------------------------------------------------------------------
 
 _LABEL_CELLS = ("source", "error", "decisions", "harm_grade", "explained", "alternative_offered", "withheld")
@@ -242,5 +246,5 @@ def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):
-        return value.isoformat().replace("+00:00", "Z")
+        return time_text(value)
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value

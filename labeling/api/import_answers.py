@@ -81,7 +81,7 @@ class ExampleRow(Answer):
 
 
 class Unmapped(Answer):
-    """say: what to put into the mapping."""
+    """what: `case.side`, `scores.NAME`, or `mapping.…` where the mapping names what no row has. say: how to mend it."""
 
     what: str
     count: int

@@ -7,7 +7,7 @@ from typing import Any
 from labeling.formats import by_column, meanings
 from labeling.formats.mapping import ImportMapping, as_text
 from labeling.formats.problems import Problem, shown
-from labeling.formats.reading import Row, Score, System
+from labeling.formats.reading import NOT_STATED, Row, Score, System
 
 _WORDS = ("side", "kind", "origin")
 _TEXTS = ("key", "category", "framing", "pair", "base_request", "right_answer")
@@ -43,11 +43,11 @@ def decoded(row: Row, mapping: ImportMapping) -> Decoded:
 
 
 def configuration(system: System, mapping: ImportMapping) -> dict[str, Any]:
-    """The system as a posted configuration. What a file does not state is said to be so, never guessed."""
+    """The system as a posted configuration."""
     rules = mapping.system
-    version = rules.version or system.version or "not stated"
+    version = rules.version or system.version or NOT_STATED
     said = {
-        "model": (rules.model or shown(system.model, limit=200) or "not stated")[:200],
+        "model": (rules.model or shown(system.model, limit=200) or NOT_STATED)[:200],
         "version": shown(version, limit=200)[:200],
         "system_prompt": system.system_prompt if rules.system_prompt is None else rules.system_prompt,
         "decoding": dict(system.decoding if rules.decoding is None else rules.decoding),

@@ -11,7 +11,7 @@ from typing import Any
 
 from labeling.formats.mapping import ScoreRule, as_number
 from labeling.formats.normal import canonical, digest
-from labeling.formats.reading import Score
+from labeling.formats.reading import NOT_STATED, Score
 from labeling.vocabulary import HARM_GRADES, Decision, Meaning, Part, Undetermined
 
 _YES: dict[Meaning, Mapping[str, Any]] = {
@@ -84,6 +84,11 @@ def is_read(score: Score) -> bool:
     return score.meaning is not None or score.opinion is not None
 
 
+def judge_of(score: Score) -> tuple[str, str]:
+    """Name and version of the judge that the score is a judgment of."""
+    return score.judge[:100], score.version[:100] or NOT_STATED
+
+
 def measures_of(score: Score) -> tuple[Part, ...]:
     """The parts of an opinion that this score's judge measures."""
     if score.opinion is not None:
@@ -95,9 +100,10 @@ def judgment_of(score: Score) -> dict[str, Any] | None:
     """The score as a posted judgment; `None` where nothing says what it means, or it is to be ignored."""
     if not is_read(score) or score.meaning is Meaning.IGNORED:
         return None
+    judge, version = judge_of(score)
     judgment: dict[str, Any] = {
-        "judge": score.judge[:100],
-        "version": score.version[:100] or "not stated",
+        "judge": judge,
+        "version": version,
         "raw_output": score.value,
         "rationale": score.rationale,
     }

@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 from labeling.formats.files.source import Sniff, Source, Unread
 from labeling.vocabulary import Meaning, Part
 
+# What a file does not say of its system or judge is said to be so, never guessed.
+NOT_STATED = "not stated"
+
 
 @dataclass(frozen=True, slots=True)
 class System:

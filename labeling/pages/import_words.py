@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from django.utils import timezone
 
 from labeling.formats import meanings
+from labeling.formats.reading import NOT_STATED
 from labeling.pages.import_form import MOST_SCORES, Fields, ScoreFields, score_token
 from labeling.templatetags.litmus import plural
 from labeling.vocabulary import ImportStatus, Meaning, Side
@@ -18,8 +19,6 @@ _COLUMN_LABELS = {
     "response": "Column of the answer",
     "system": "Column of the model",
 }
-# How the reader says that a file does not tell.
-NOT_STATED = "not stated"
 _RULE_LABELS = {"side": "Side", "category": "Category", "tier": "Severity tier", "framing": "Framing", "pair": "Pair"}
 _RULE_EXAMPLES = {"side": "contrast_* = harmful", "tier": "critical = 1", "framing": "dan = role_play"}
 

@@ -24,6 +24,7 @@ from labeling.formats.rows.exchanges import (
     messages_of,
     model_of,
     response_of,
+    transcript,
 )
 from labeling.formats.rows.values import as_list, as_object
 
@@ -55,16 +56,12 @@ def _exchange(batch: Batch, value: Any) -> Exchange:
         return _answered(batch, value)
     if "messages" not in value:
         raise Unreadable("", "has neither content nor messages; a request is read only together with its response")
-    return Exchange(
-        model=model_of(value),
-        messages=messages_of(value),
-        is_transcript=True,
-        request=value,
-        system=value.get("system"),
+    stop_reason = value.get("stop_reason")
+    return transcript(
+        value,
         tools=value.get("tools") or None,
-        id=value.get("id"),
-        error=value.get("error") or _unfinished(value.get("stop_reason")),
-        answers=[Answer(stop_reason=value.get("stop_reason"))],
+        error=value.get("error") or _unfinished(stop_reason),
+        answers=[Answer(stop_reason=stop_reason)],
     )
 
 

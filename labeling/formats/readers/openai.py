@@ -26,6 +26,7 @@ from labeling.formats.rows.exchanges import (
     messages_of,
     model_of,
     response_of,
+    transcript,
 )
 
 # Of a choice: what has a place of its own, and what is large; the raw bytes keep it.
@@ -66,16 +67,7 @@ def _exchange(batch: Batch, value: Any) -> Exchange:
         return _answered(batch, value)
     if "messages" not in value:
         raise Unreadable("", "has neither choices nor messages; a request is read only together with its response")
-    return Exchange(
-        model=model_of(value),
-        messages=messages_of(value),
-        is_transcript=True,
-        request=value,
-        system=value.get("system"),
-        tools=_tools(value),
-        id=value.get("id"),
-        error=value.get("error") or None,
-    )
+    return transcript(value, tools=_tools(value), error=value.get("error") or None)
 
 
 def _answered(batch: Batch, value: Mapping[str, Any]) -> Exchange:

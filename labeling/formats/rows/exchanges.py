@@ -141,6 +141,19 @@ class Exchanges:
         return {"key": key, "kind": kind.value, **({"request": request} if request else {})}
 
 
+def transcript(value: Mapping[str, Any], **own: Any) -> Exchange:
+    """A request that is the whole conversation. own: what its API says in a way of its own. Raises Unreadable."""
+    return Exchange(
+        model=model_of(value),
+        messages=messages_of(value),
+        is_transcript=True,
+        request=value,
+        system=value.get("system"),
+        id=value.get("id"),
+        **own,
+    )
+
+
 def model_of(given: Mapping[str, Any]) -> str:
     model = given.get("model")
     return model if isinstance(model, str) else ""

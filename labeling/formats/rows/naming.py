@@ -33,24 +33,24 @@ class Names:
     def case(self, wanted: Any, request: Any) -> str:
         """The key of the case: as wanted, else from the request. One key with two requests is two cases."""
         key = storable(as_text(wanted)) or f"request/{digest(request)[:32]}"
-        asked = _short(request)
-        if self._requests.setdefault(_short(key), asked) == asked:
+        asked = short(request)
+        if self._requests.setdefault(short(key), asked) == asked:
             return key
         return storable(joined(key, digest(request)[:16]))
 
     def attempt(self, system: str, case: str, facts: Mapping[str, Any]) -> int:
         """How often this system has been put this case so far, this time included; under the key a mapping gives it."""
         mapped = found(self._key_rule, facts)
-        counted = _short([system, case if mapped is None else as_text(mapped)])
+        counted = short([system, case if mapped is None else as_text(mapped)])
         self._attempts[counted] += 1
         return self._attempts[counted]
 
     def row(self, system: str, wanted: Any, number: int) -> str:
         """The row's id: as wanted, else its number; one that comes again gets its number as well."""
         name = storable(as_text(wanted)) or str(number)
-        if _short([system, name]) in self._rows:
+        if short([system, name]) in self._rows:
             name = storable(joined(name, number))
-        self._rows.add(_short([system, name]))
+        self._rows.add(short([system, name]))
         return name
 
 
@@ -64,5 +64,6 @@ def joined(*words: object) -> str:
     return "/".join(str(word) for word in words if word not in (None, ""))
 
 
-def _short(value: Any) -> int:
+def short(value: Any) -> int:
+    """A hash of eight bytes, to remember what has been seen by."""
     return int.from_bytes(blake2b(canonical(value).encode("ascii"), digest_size=8).digest(), "big")

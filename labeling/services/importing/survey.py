@@ -1,6 +1,5 @@
 """What a preview says of a file: counted row by row, in memory that does not grow with it (but for a hash a case)."""
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -17,6 +16,7 @@ from labeling.formats.mapping import ImportMapping, at_path
 from labeling.formats.normal import normal_messages, outcome
 from labeling.formats.problems import Problem, shown
 from labeling.formats.reading import Row, Score, System
+from labeling.formats.rows.naming import short
 from labeling.formats.wire import CaseDefinition
 from labeling.selectors.judges import RESERVED
 from labeling.services.importing.columns import Columns
@@ -106,9 +106,9 @@ class Survey:
     def _case(self, made: Prepared) -> None:
         if made.match is Match.DEFINED and not made.side:
             self._rows_without_side += 1
-            self._cases_without_side.add(_short(made.case_key))
+            self._cases_without_side.add(short(made.case_key))
         else:
-            self._cases[made.match].add(_short(made.case_key))
+            self._cases[made.match].add(short(made.case_key))
 
     def _problem(self, problem: Problem) -> None:
         known = (shown(_INDEX.sub("[]", problem.path)), shown(problem.reason, limit=300))
@@ -137,7 +137,7 @@ class Survey:
         return (score.name, said)
 
     def _judge(self, score: Score) -> None:
-        judge = (score.judge[:100], score.version[:100] or "not stated")
+        judge = meanings.judge_of(score)
         if len(self._judges) == MOST_JUDGES and judge not in self._judges:
             raise DomainError(
                 f"The file holds more than {MOST_JUDGES} judges, by name and version, and each would be one of the "
@@ -235,10 +235,6 @@ def _is_not_run(line: Parsed | Rejected) -> bool:
     posted = line.line
     given = normal_messages(posted.case.request) if isinstance(posted.case, CaseDefinition) else []
     return outcome(line.messages, error=posted.error, stop_reason=posted.stop_reason, given=given) is Outcome.NOT_RUN
-
-
-def _short(key: str) -> int:
-    return int.from_bytes(hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
 def _declared(sorts: set[frozenset[Part]]) -> list[str]:
