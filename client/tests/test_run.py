@@ -294,6 +294,15 @@ def test_params_that_are_the_runners_own_are_refused(litmus: Litmus, model: Any,
     assert "--param" in litmus("run", suite(elsewhere), *options(fake), "--param", param, code=2).stderr
 
 
+@pytest.fixture
+def heard_interrupts() -> Iterator[None]:
+    """A process inherits a signal that is ignored, and tests may be run by a shell that ignores this one."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard_interrupts")
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(
     service: Service, litmus: Litmus, model: Any, elsewhere: Path
 ) -> None:

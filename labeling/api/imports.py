@@ -160,6 +160,7 @@ class RejectedRows(ApiView):
         """
         job, who = caller_on_import(request, import_id, at_least=Role.LEAD)
         if who.user is not None:
+            # Whoever may take nothing along is told so, not sent half of it.
             showing.record_rows_taken(job, who.user, [])
         answer = StreamingHttpResponse(_lines(job, who.user), content_type=NDJSON)
         answer["Content-Disposition"] = f'attachment; filename="import-{job.pk}-rejected.ndjson"'
