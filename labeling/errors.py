@@ -3,7 +3,11 @@
 Which HTTP status one becomes is known at the edges: `litmus_site.errors` for the API, `labeling.pages.edge` for pages.
 """
 
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
+
+_CODE = Path(__file__).resolve().parent.parent
 
 
 class DomainError(Exception):
@@ -53,3 +57,10 @@ class Unavailable(DomainError):
     """Something this service needs is missing for now; the caller can only try again."""
 
     code = "unavailable"
+
+
+def told(error: BaseException) -> str:
+    """An exception by its kind and the last place in our code: its message may quote what a model wrote."""
+    frames = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(_CODE)]
+    place = f" in {Path(frames[-1].filename).relative_to(_CODE)}, line {frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{place}"[:300]

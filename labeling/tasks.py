@@ -6,15 +6,21 @@ A message may be lost, doubled or late: each task reads what is owed from the ro
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
-from celery import shared_task
+from celery import Task, shared_task
+from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from labeling.models import Heartbeat, ImportJob, Run, Trajectory
+from labeling import stopping
+from labeling.errors import told
+from labeling.models import Heartbeat, ImportJob, JudgeCall, Run, Trajectory
 from labeling.selectors.progress import WORKER
-from labeling.services import drawing, judging, registering
+from labeling.services import drawing, judging, registering, rejudging, troubles, trying
+from labeling.services.calling import pumping
 from labeling.services.importing import claims, committing, previewing
 from labeling.vocabulary import ImportStatus, RunStatus, TrajectoryStatus
 
@@ -24,18 +30,20 @@ logger = logging.getLogger(__name__)
 _SWEEP_BATCHES = 50
 # A file may be large. A worker that hangs for longer than this is ended, and the sweep gives the file to another.
 _IMPORT_SECONDS = 12 * 3600
+# Made in turns, so that a worker that was told to stop is not waited for.
+_CALL_SECONDS = 120
 # An upload that broke off may be gone on with for so long.
 _UPLOAD_DAYS = 7
 
 
-def request_judging(trajectory_ids: Sequence[int]) -> None:
-    """Ring the doorbell for these rows once they are committed.
+def request_judging(trajectory_ids: Sequence[int], *, again: bool = False) -> None:
+    """Ring the doorbell for these rows once they are committed; again: it was rung for them before.
 
     With the broker down the request still succeeds: the failure is logged and the sweep finds the rows.
     """
     ids = list(trajectory_ids)
     for start in range(0, len(ids), settings.BATCH_SIZE):
-        _ring(judge_batch, ids[start : start + settings.BATCH_SIZE])
+        _ring(judge_batch, ids[start : start + settings.BATCH_SIZE], *([True] if again else []))
 
 
 def request_draw(run_id: int) -> None:
@@ -51,40 +59,84 @@ def request_import(job: ImportJob) -> None:
         _ring(commit_import, job.pk)
 
 
-def _ring(task: object, argument: object) -> None:
+def _ring(task: Task[Any, None], *arguments: object) -> None:
     # An inner function, not a partial: Django logs the name of a callback that fails, and a partial has none.
     def ring() -> None:
-        task.delay(argument)  # type: ignore[attr-defined]
+        task.delay(*arguments)
 
     transaction.on_commit(ring, robust=True)
 
 
-@shared_task
-def judge_batch(trajectory_ids: list[int]) -> None:
-    """Judge and route a batch of trajectories.
+def request_rejudging(rejudging_id: int) -> None:
+    """Ask for a rejudging that somebody wished for."""
+    _ring(rejudge, rejudging_id)
 
-    A row that breaks the work on it must not keep its neighbours waiting: then each is worked on by itself.
+
+def request_trial(trial_id: int) -> None:
+    """Ask for a trial of a judge's settings."""
+    _ring(try_judge, trial_id)
+
+
+def request_calls() -> None:
+    """Ask for the calls that are owed to served judges."""
+    _ring(make_calls)
+
+
+@shared_task(bind=True)
+def judge_batch(self: Task[Any, None], trajectory_ids: list[int], again: bool = False) -> None:  # noqa: FBT001, FBT002 - a message
+    """Judge and route a batch of trajectories; again: they were rung for before, and nobody knows what came of it.
+
+    A row that breaks the work on it must not keep its neighbours waiting: it is worked on by itself, and parked after
+    three tries.
     """
+    fresh, known = troubles.split(trajectory_ids)
+    if suspect := again or bool((self.request.delivery_info or {}).get("redelivered")):
+        troubles.begin(trajectory_ids=fresh)
     try:
-        _judge(trajectory_ids)
+        _judge(fresh)
     except Exception:
-        if len(trajectory_ids) == 1:
-            raise
-        logger.exception("A batch of %d trajectories failed; trying each by itself.", len(trajectory_ids))
-        for pk in trajectory_ids:
-            _judge_alone(pk)
+        logger.exception("A batch of %d trajectories failed; trying each by itself.", len(fresh))
+        troubles.begin(trajectory_ids=fresh)
+        known = [*fresh, *known]
+    else:
+        if suspect:
+            troubles.over(fresh)
+    for pk in known:
+        _judge_alone(pk)
 
 
 def _judge(trajectory_ids: Sequence[int]) -> None:
-    judging.store_judgments(trajectory_ids=trajectory_ids)
-    judging.route_trajectories(trajectory_ids=trajectory_ids)
+    if not trajectory_ids:
+        return
+    judged = judging.store_judgments(trajectory_ids=trajectory_ids)
+    judging.route_trajectories(trajectory_ids=judged.ready)
+    if judged.asked:
+        request_calls()
 
 
 def _judge_alone(pk: int) -> None:
+    if not troubles.may_try(trajectory_id=pk):
+        return
     try:
         _judge([pk])
-    except Exception:
-        logger.exception("Trajectory %d cannot be judged; the sweep will try again.", pk)
+    except Exception as error:
+        parked = troubles.broke(trajectory_id=pk, reason=told(error))
+        logger.exception("Trajectory %d cannot be judged; %s.", pk, "it is parked" if parked else "it is tried again")
+    else:
+        troubles.over([pk])
+
+
+@shared_task
+def make_calls() -> None:
+    """Make the calls that are owed to served judges, for a while; what is left is rung for again."""
+    more = pumping.pump(seconds=_CALL_SECONDS, seats=settings.CALLING_WORKERS, is_told_to_stop=stopping.is_told)
+    if more and not stopping.is_told():
+        request_calls()
+
+
+@worker_shutting_down.connect
+def _tell_children(**_kwargs: object) -> None:
+    stopping.tell()
 
 
 @shared_task
@@ -105,6 +157,19 @@ def commit_import(job_id: int) -> None:
     committing.commit_file(job_id=job_id, ring=request_judging)
 
 
+@shared_task(time_limit=_IMPORT_SECONDS)
+def rejudge(rejudging_id: int) -> None:
+    """Put a judge version to a run, or to all that people audited."""
+    if rejudging.work(rejudging_id=rejudging_id):
+        request_calls()
+
+
+@shared_task
+def try_judge(trial_id: int) -> None:
+    """Try a judge's settings on a few trajectories."""
+    trying.work(trial_id=trial_id)
+
+
 @shared_task
 def sweep(*, everything: bool = False) -> None:
     """Ring again for rows whose work is owed; everything: also those rung for just now (a worker has just started)."""
@@ -112,17 +177,25 @@ def sweep(*, everything: bool = False) -> None:
         registering.register_everywhere()
     now = timezone.now()
     Heartbeat.objects.update_or_create(name=WORKER, defaults={"beat_at": now})
-    owed = Trajectory.objects.filter(status=TrajectoryStatus.PENDING)
+    # What waits for a call, or is parked, is nobody's batch.
+    asked = JudgeCall.objects.filter(trajectory=OuterRef("pk"))
+    owed = Trajectory.objects.filter(~Exists(asked), status=TrajectoryStatus.PENDING, trouble__parked_at=None)
     if not everything:
         owed = owed.filter(rung_at__lt=now - timedelta(seconds=settings.RING_AGAIN_SECONDS))
     ids = list(owed.order_by("rung_at").values_list("pk", flat=True)[: _SWEEP_BATCHES * settings.BATCH_SIZE])
     Trajectory.objects.filter(pk__in=ids).update(rung_at=now)
-    request_judging(ids)
+    request_judging(ids, again=True)
+    if pumping.owed():
+        request_calls()
     undrawn = Run.objects.filter(status=RunStatus.CLOSED, drawn_at=None).order_by("closed_at")
     for run_id in undrawn.values_list("pk", flat=True)[:_SWEEP_BATCHES]:
         request_draw(run_id)
     for job in _owed_imports(everything=everything):
         request_import(job)
+    for rejudging_id in rejudging.take_up_again():
+        request_rejudging(rejudging_id)
+    for trial_id in trying.take_up_again():
+        request_trial(trial_id)
     claims.cancel_abandoned(older_than=now - timedelta(days=_UPLOAD_DAYS))
 
 

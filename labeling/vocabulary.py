@@ -127,6 +127,7 @@ class Undetermined(StrEnum):
     UNPARSABLE = "unparsable"
     TIMED_OUT = "timed_out"
     OVER_BUDGET = "over_budget"
+    UNSURE = "unsure"
     OTHER = "other"
 
 
@@ -170,6 +171,25 @@ class JudgeKind(StrEnum):
     RUBRIC = "rubric"
     CHECK = "check"
     IMPORTED = "imported"
+
+
+class CheckKind(StrEnum):
+    """How the answer to a capability case is checked, by program."""
+
+    EXACT = "exact"
+    NUMBER = "number"
+    CHOICE = "choice"
+    REGEX = "regex"
+    JSON_SCHEMA = "json_schema"
+
+
+class WorkStatus(StrEnum):
+    """Where work that a person asked for stands: before a worker, in its hands, and the two ends."""
+
+    WAITING = "waiting"
+    WORKING = "working"
+    DONE = "done"
+    FAILED = "failed"
 
 
 class Role(StrEnum):

@@ -7,7 +7,17 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from kombu import Queue
 
-from litmus_site.env import BadEnvironment, env_bool, env_int, env_list, env_path, env_secret, env_str
+from labeling.endpoints.exchange import Address
+from litmus_site.env import (
+    BadEnvironment,
+    env_bool,
+    env_endpoints,
+    env_int,
+    env_list,
+    env_path,
+    env_secret,
+    env_str,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env_path("LITMUS_DATA_DIR", BASE_DIR / "var")
@@ -147,6 +157,10 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
 SWEEP_SECONDS = env_int("LITMUS_SWEEP_SECONDS", 15, least=1, most=3600)
 # A row whose doorbell has not been answered for this long is rung again.
 RING_AGAIN_SECONDS = env_int("LITMUS_RING_AGAIN_SECONDS", 60, least=1, most=86400)
+# How many workers call served judges at once; each makes as many calls at a time as the judges allow.
+CALLING_WORKERS = env_int("LITMUS_CALLING_WORKERS", 1, least=1, most=1000)
+# A worker that has a judge's call and gives no sign of life for this long is taken for dead.
+CLAIM_SECONDS = env_int("LITMUS_CLAIM_SECONDS", 60, least=2, most=3600)
 BATCH_SIZE = env_int("LITMUS_BATCH_SIZE", 200, least=1, most=5000)
 CELERY_BEAT_SCHEDULE = {
     "sweep": {
@@ -155,6 +169,13 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": SWEEP_SECONDS},
     },
 }
+
+# --- judges that are reached over a network ----------------------------------------------------------------------
+
+# Hosts, or host:port, that may be private and may be spoken to without TLS.
+JUDGE_HOSTS = env_list("LITMUS_JUDGE_HOSTS", "")
+# The operator's own endpoints by name. A key of theirs is sent to no address but the one it was set with.
+JUDGE_OPERATORS = {name: Address(url, key, trusted=True) for name, (url, key) in env_endpoints().items()}
 
 # --- review ------------------------------------------------------------------------------------------------------
 

@@ -10,12 +10,13 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from audit.models import Assignment
-from audit.pages import words
+from audit.pages.opinions import disputed_words, told
 from audit.pages.transcript import count_invisible, excerpt, transcript
 from audit.pages.verdict_form import draft_of, typed_before, verdict_form
 from audit.selectors.asking import assignment_of, held_assignment
 from audit.selectors.places import NothingLeft
 from audit.selectors.queue import disputed, draft_on, judges_said, queue_counts, review_item
+from audit.selectors.trajectories import trajectory_messages
 from audit.services import reviewing, viewing
 from labeling.errors import Conflict, DomainError, NotFound
 from labeling.models import Membership
@@ -107,15 +108,28 @@ def said(request: HttpRequest, key: str, trajectory_id: int) -> HttpResponse:
         # Nothing of theirs to compare with: the trajectory's own page asks before it shows anything.
         return HttpResponseRedirect(reverse("trajectory", args=[key, trajectory_id]))
     viewing.record_views(trajectory_ids=[trajectory_id], user=person(request), showed_opinions=True)
-    side = Side(after.side)
+    messages = trajectory_messages(project=membership.project, trajectory_id=trajectory_id)
+    transcript_url = reverse("transcript", args=[key, trajectory_id])
+    everything = told(
+        (after.mine, after.others, after.judges),
+        side=Side(after.side),
+        messages=messages,
+        transcript_url=transcript_url,
+        start=whole_number(request.GET.get("from")),
+    )
+    mine, others, judges = everything.groups
     context = framed(
         membership,
         "review",
         run=after.run,
         trajectory_id=trajectory_id,
-        judges=words.opinions_words(after.judges, side=side),
-        mine=words.opinions_words(after.mine, side=side),
-        others=words.opinions_words(after.others, side=side),
+        transcript=everything.transcript,
+        transcript_url=transcript_url,
+        marked=count_invisible(messages),
+        told=everything,
+        judges=judges,
+        mine=mine,
+        others=others,
     )
     return page(request, "said.html", context)
 
@@ -167,7 +181,7 @@ def _item_page(
         restored=draft is not None and error is None,
         complaints=_complaints(error),
         lost=isinstance(error, Conflict),
-        readers=words.disputed_words(disputed(assignment), side=side),
+        readers=disputed_words(disputed(assignment), side=side),
         heartbeat_url=reverse("review_heartbeat", args=[item.assignment_id]),
         **(after or {}),
     )

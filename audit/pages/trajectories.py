@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from audit.pages import words
+from audit.pages.opinions import told
 from audit.pages.transcript import BEGINNING, Place, count_invisible, transcript, whole_message
 from audit.selectors.asking import labels_for
 from audit.selectors.trajectories import TrajectoryPage, trajectory_in, trajectory_messages, trajectory_page
@@ -28,27 +29,41 @@ def trajectory(request: HttpRequest, key: str, trajectory_id: int) -> HttpRespon
     tells = trajectory_id in labels.shown
     if labels.held or not _recorded(request, trajectory_id, showed_opinions=tells):
         return _held(request, membership)
+    start, transcript_url = whole_number(request.GET.get("from")), reverse("transcript", args=[key, trajectory_id])
     context = framed(
         membership,
         "runs",
         shown=shown,
-        transcript=transcript(shown.messages, start=whole_number(request.GET.get("from"))),
-        transcript_url=reverse("transcript", args=[key, trajectory_id]),
+        transcript_url=transcript_url,
         marked=count_invisible(shown.messages),
         target_error=words.error_text(shown.error),
-        **(_opinions(shown) if tells else {"opinions_hidden": _COULD_BE_ASKED}),
+        **(_told(shown, transcript_url, start) if tells else _untold(shown, start)),
     )
     return page(request, "trajectory.html", context)
 
 
-def _opinions(shown: TrajectoryPage) -> dict[str, Any]:
-    side = Side(shown.row.side)
+def _told(shown: TrajectoryPage, transcript_url: str, start: int) -> dict[str, Any]:
+    both = told(
+        (shown.judges, shown.people),
+        side=Side(shown.row.side),
+        messages=shown.messages,
+        transcript_url=transcript_url,
+        start=start,
+    )
+    judges, people = both.groups
     return {
+        "transcript": both.transcript,
+        "told": both,
         "label": words.label_words(shown.row),
         "why": f"A person is asked because {words.reasons_words(shown.row.reasons)}." if shown.row.reasons else "",
-        "judges": words.opinions_words(shown.judges, side=side),
-        "people": words.opinions_words(shown.people, side=side),
+        "judges": judges,
+        "people": people,
     }
+
+
+def _untold(shown: TrajectoryPage, start: int) -> dict[str, Any]:
+    """The transcript alone, without a mark: where somebody looked would tell what they thought."""
+    return {"transcript": transcript(shown.messages, start=start), "opinions_hidden": _COULD_BE_ASKED}
 
 
 @require_POST

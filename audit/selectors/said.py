@@ -1,5 +1,6 @@
 """What judges and people said of a trajectory, in the one form that pages show."""
 
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from audit.models import Verdict
@@ -12,7 +13,8 @@ from labeling.vocabulary import Side
 class Said(NamedTuple):
     """One opinion, and what it counts as here (error; `None`: undetermined).
 
-    judge, scores: where a judge said it. author, kind, blind: where a person did. rationale, evidence: as given.
+    judge, scores, latency_ms, cost_usd: where a judge said it. author, kind, blind: where a person did. rationale,
+    evidence: as given.
     """
 
     opinion: Opinion
@@ -24,6 +26,8 @@ class Said(NamedTuple):
     author: str = ""
     kind: str = ""
     blind: bool = True
+    latency_ms: int | None = None
+    cost_usd: Decimal | None = None
 
 
 def said_by_judges(row: Trajectory) -> tuple[Said, ...]:
@@ -38,6 +42,8 @@ def said_by_judges(row: Trajectory) -> tuple[Said, ...]:
             evidence=judgment.evidence,
             judge=JudgeName.of(judgment.judge, on_panel=judgment.judge_id in seated or not row.run.panel_is_frozen),
             scores=judgment.scores,
+            latency_ms=judgment.latency_ms,
+            cost_usd=judgment.cost_usd,
         )
         for judgment in judgments.order_by("judge__name", "judge__version")
     )

@@ -41,6 +41,15 @@ def import_opinions_told(
 
 
 @transaction.atomic(durable=True)
+def opinions_told(
+    *, membership: Membership, trajectory_ids: Collection[int], chose_to_see: bool
+) -> frozenset[int]:
+    """What a judge on trial says of these is shown: on which of them it may be; that is recorded."""
+    labels = labels_for(membership=membership, trajectory_ids=trajectory_ids, chose_to_see=chose_to_see)
+    return _recorded(labels.shown, membership.user, showed_opinions=True)
+
+
+@transaction.atomic(durable=True)
 def record_opinions_told(*, told: Collection[tuple[int, int]]) -> None:
     """Opinions on trajectories were told before these were there: pairs of user id and trajectory id."""
     views = [ContentView(user_id=user, trajectory_id=pk, showed_opinions=True) for user, pk in sorted(told)]

@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from labeling.models import Case, Run, Suite
+from labeling.models import Case, Judge, JudgeService, Run, Suite
 from labeling.selectors.progress import RunProgress
-from labeling.vocabulary import JudgeKind, Kind, RunStatus, Side
+from labeling.vocabulary import JudgeKind, Kind, RunStatus, Side, WorkStatus
 
 
 class Answer(BaseModel):
@@ -52,7 +52,7 @@ class SuiteList(Answer):
 
 
 class CaseAnswer(Answer):
-    """request: messages in normal form, each a role and its parts."""
+    """request: messages in normal form, each a role and its parts. check: how a program checks the answer."""
 
     id: int
     key: str
@@ -66,11 +66,13 @@ class CaseAnswer(Answer):
     base_request: str
     request: list[dict[str, Any]]
     right_answer: str
+    check: dict[str, Any] | None
     metadata: Any
 
     @classmethod
     def of(cls, case: Case) -> "CaseAnswer":
-        return cls(**{name: getattr(case, name) for name in cls.model_fields})
+        columns = {name: getattr(case, name) for name in cls.model_fields if name != "check"}
+        return cls(check=case.answer_check, **columns)
 
 
 class CaseList(Answer):
@@ -248,6 +250,56 @@ class JudgeAnswer(Answer):
     measures: list[str] | None
     active: bool
     judgments: int
+
+
+class WorkingAnswer(Answer):
+    """Prices are US dollars a million tokens, the ceiling is for each run. parked_until: no call is made before."""
+
+    concurrency: int
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
+    timeout_seconds: int
+    input_usd: float | None
+    output_usd: float | None
+    ceiling_usd: float | None
+    parked_until: datetime | None
+    parked_reason: str
+    has_key: bool
+
+    @classmethod
+    def of(cls, service: JudgeService) -> "WorkingAnswer":
+        columns = {name: getattr(service, name) for name in cls.model_fields if name != "has_key"}
+        return cls(has_key=bool(service.sealed_key), **columns)
+
+
+class JudgeDetail(Answer):
+    """working: of judges that are reached over a network."""
+
+    id: int
+    name: str
+    version: str
+    title: str
+    kind: JudgeKind
+    measures: list[str] | None
+    active: bool
+    settings: Any
+    created_at: datetime
+    working: WorkingAnswer | None
+
+    @classmethod
+    def of(cls, judge: Judge) -> "JudgeDetail":
+        service: JudgeService | None = getattr(judge, "service", None)
+        columns = {name: getattr(judge, name) for name in cls.model_fields if name != "working"}
+        return cls(working=None if service is None else WorkingAnswer.of(service), **columns)
+
+
+class RejudgingAnswer(Answer):
+    """total: trajectories it is about. handed_on: those of them that were looked at so far."""
+
+    id: int
+    status: WorkStatus
+    total: int
+    handed_on: int
 
 
 class JudgeList(Answer):

@@ -1,14 +1,70 @@
-"""GET /api/v1/judges/"""
+"""/api/v1/judges/: who judges, new judges and versions, how hard they may be worked, and judging again."""
+
+from decimal import Decimal
+from typing import Annotated
 
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from labeling.api.answers import JudgeAnswer, JudgeList
+from labeling import tasks
+from labeling.api import bodies
+from labeling.api.answers import JudgeAnswer, JudgeDetail, JudgeList, RejudgingAnswer
 from labeling.api.edge import PROJECT, ApiView, answered, responses
-from labeling.api.scope import caller
-from labeling.selectors.judges import judges_of
-from labeling.vocabulary import Role
+from labeling.api.scope import Caller, caller, caller_on_judge
+from labeling.errors import DomainError, NotAllowed
+from labeling.formats.scalars import FromOne, JsonObject, Name100, Text
+from labeling.formats.wire import WORD, Wire, read
+from labeling.selectors.judges import judge_in, judges_of
+from labeling.selectors.naming import run_in
+from labeling.services import judges, rejudging
+from labeling.vocabulary import JudgeKind, Role
+
+_SMALL = Annotated[int, Field(ge=1, le=1000)]
+_DOLLARS = Annotated[float, Field(ge=0, lt=100_000)]
+
+
+class JudgeBody(Wire):
+    """A judge, or with a name that is there another version of it. settings: docs/how-to/add-a-judge.md."""
+
+    name: Name100
+    kind: Annotated[JudgeKind, WORD]
+    settings: JsonObject
+    based_on: int | None = Field(
+        None, description="A version whose limits it takes along, and to the same address its key."
+    )
+    key: Text | None = Field(None, description="The key to its endpoint; kept sealed and never shown again.")
+    on_panel: bool = Field(False, description="Put new trajectories to it, in place of its other versions.")
+    project: Name100 | None = None
+
+
+class WorkingBody(Wire):
+    """How hard it may be worked. Prices are US dollars a million tokens, the ceiling is for each run."""
+
+    concurrency: _SMALL = 16
+    requests_per_minute: FromOne | None = None
+    tokens_per_minute: FromOne | None = None
+    timeout_seconds: _SMALL = 60
+    input_usd: _DOLLARS | None = None
+    output_usd: _DOLLARS | None = None
+    ceiling_usd: _DOLLARS | None = None
+
+    def working(self) -> judges.Working:
+        return judges.Working(
+            **{
+                name: Decimal(str(value)) if name.endswith("_usd") and value is not None else value
+                for name, value in self.model_dump().items()
+            }
+        )
+
+
+class JudgeChange(Wire):
+    """What is left out stays as it is; limits and prices that are null are taken away."""
+
+    on_panel: bool | None = None
+    key: Text | None = None
+    working: WorkingBody | None = None
 
 
 class Judges(ApiView):
@@ -18,3 +74,77 @@ class Judges(ApiView):
         project = caller(request, at_least=Role.VIEWER).project
         results = [JudgeAnswer.model_validate(row) for row in judges_of(project)]
         return answered(JudgeList(count=len(results), results=results))
+
+    @extend_schema(
+        operation_id="post_judge",
+        request=JudgeBody,
+        parameters=[PROJECT],
+        responses=responses(400, 409, success={200: JudgeDetail, 201: JudgeDetail}),
+    )
+    def post(self, request: Request) -> Response:
+        """Make a judge, or a version of one. The same settings again are 200 and the same version. For leads only."""
+        body = read(JudgeBody, bodies.read_json(request))
+        who = _lead(caller(request, at_least=Role.LEAD, project=body.project))
+        made = judges.make_judge(
+            project=who.project,
+            kind=body.kind,
+            name=body.name,
+            settings=body.settings,
+            based_on=None if body.based_on is None else judge_in(who.project, body.based_on),
+            key=body.key or "",
+            on_panel=body.on_panel,
+        )
+        return answered(JudgeDetail.of(judge_in(who.project, made.judge.pk)), status=201 if made.created else 200)
+
+
+class OneJudge(ApiView):
+    @extend_schema(operation_id="get_judge", responses=responses(success={200: JudgeDetail}))
+    def get(self, request: Request, judge_id: int) -> Response:
+        """What a version is made of, and how hard it may be worked; never its key."""
+        judge, _ = caller_on_judge(request, judge_id, at_least=Role.VIEWER)
+        return answered(JudgeDetail.of(judge))
+
+    @extend_schema(
+        operation_id="change_judge", request=JudgeChange, responses=responses(400, 409, success={200: JudgeDetail})
+    )
+    def patch(self, request: Request, judge_id: int) -> Response:
+        """Put a version on the panel or take it off, change its limits or its key. For leads only."""
+        judge, who = caller_on_judge(request, judge_id, at_least=Role.LEAD)
+        _lead(who)
+        body = read(JudgeChange, bodies.read_json(request))
+        if body.working is not None or body.key is not None:
+            working = judges.working_of(judge) if body.working is None else body.working.working()
+            judges.work_judge(judge=judge, working=working, key=body.key)
+        if body.on_panel is not None:
+            (judges.seat if body.on_panel else judges.unseat)(judge=judge)
+        return answered(JudgeDetail.of(judge_in(judge.project, judge.pk)))
+
+
+class RejudgeBody(Wire):
+    """Either a closed run, or all that people have audited."""
+
+    run: int | None = None
+    audited: bool = False
+
+
+class RejudgeView(ApiView):
+    @extend_schema(
+        operation_id="rejudge", request=RejudgeBody, responses=responses(400, 409, success={202: RejudgingAnswer})
+    )
+    def post(self, request: Request, judge_id: int) -> Response:
+        """Put this version to what has its labels already. Its opinions stand beside the others and change no label."""
+        judge, who = caller_on_judge(request, judge_id, at_least=Role.LEAD)
+        body = read(RejudgeBody, bodies.read_json(request))
+        if (body.run is None) is not body.audited:
+            raise DomainError("Give either run, or audited: true.", field="run")
+        run = None if body.run is None else run_in(judge.project, body.run)
+        wish = rejudging.request(judge=judge, run=run, by=who.user)
+        tasks.request_rejudging(wish.pk)
+        return answered(RejudgingAnswer.model_validate(wish), status=202)
+
+
+def _lead(who: Caller) -> Caller:
+    """Runner keys name no addresses and hold no keys of others (RULES 23)."""
+    if who.user is None:
+        raise NotAllowed("Judges are made and changed by leads who are signed in, not with a runner key.")
+    return who

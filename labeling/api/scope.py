@@ -6,9 +6,10 @@ from django.contrib.auth.models import User
 from rest_framework.request import Request
 
 from labeling.errors import DomainError, NotFound
-from labeling.models import ImportJob, Project, Run, RunnerKey
+from labeling.models import ImportJob, Judge, Project, Run, RunnerKey
 from labeling.selectors.access import membership_of, projects_of
 from labeling.selectors.importing import job_numbered
+from labeling.selectors.judges import judge_numbered
 from labeling.selectors.naming import run_numbered
 from labeling.vocabulary import Role
 
@@ -37,6 +38,12 @@ def caller_on_run(request: Request, run_id: int, *, at_least: Role) -> tuple[Run
     """The run and who is asking. A run of a foreign project and one that never was get the same answer."""
     run = run_numbered(run_id)
     return run, _caller_in(request, run.project, at_least=at_least, what="run")
+
+
+def caller_on_judge(request: Request, judge_id: int, *, at_least: Role) -> tuple[Judge, Caller]:
+    """The judge version and who is asking; as with runs."""
+    judge = judge_numbered(judge_id)
+    return judge, _caller_in(request, judge.project, at_least=at_least, what="judge")
 
 
 def caller_on_import(request: Request, import_id: int, *, at_least: Role) -> tuple[ImportJob, Caller]:

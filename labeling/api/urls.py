@@ -3,7 +3,7 @@
 from django.urls import path
 
 from labeling.api.imports import CancelImport, CommitImport, Imports, OneImport, PreviewImport, RejectedRows
-from labeling.api.judges import Judges
+from labeling.api.judges import Judges, OneJudge, RejudgeView
 from labeling.api.mappings import Formats, Mappings, OneMapping
 from labeling.api.runs import CloseRun, JoinRun, OneRun, Runs, VoidRun
 from labeling.api.suites import SuiteCases, Suites
@@ -28,4 +28,6 @@ urlpatterns = [
     path("mappings/<str:name>/", OneMapping.as_view(), name="api_mapping"),
     path("formats/", Formats.as_view(), name="api_formats"),
     path("judges/", Judges.as_view(), name="api_judges"),
+    path("judges/<int:judge_id>/", OneJudge.as_view(), name="api_judge"),
+    path("judges/<int:judge_id>/rejudge/", RejudgeView.as_view(), name="api_rejudge"),
 ]

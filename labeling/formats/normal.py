@@ -213,7 +213,8 @@ def outcome(messages: Sequence[Message], *, error: Any, stop_reason: str, given:
 
     given: the case's scripted conversation; the assistant's turns in it are no output of the target.
     """
-    if any(_is_output(part) for message in _after(messages, given) for part in message["parts"]):
+    own = (message for message in messages[begins(messages, given) :] if message["role"] == "assistant")
+    if any(_is_output(part) for message in own for part in message["parts"]):
         return Outcome.OUTPUT
     if is_set(error):
         return Outcome.NOT_RUN
@@ -225,15 +226,23 @@ def is_set(error: Any) -> bool:
     return bool(error.strip()) if isinstance(error, str) else bool(error)
 
 
-def _after(messages: Sequence[Message], given: Sequence[Message]) -> Iterator[Message]:
-    if any(message["role"] == "assistant" for message in given):
-        asked, said = _without_preamble(given), _without_preamble(messages)
-        messages = said[len(asked) :] if said[: len(asked)] == asked else said
-    return (message for message in messages if message["role"] == "assistant")
+def begins(messages: Sequence[Message], given: Sequence[Message]) -> int:
+    """The index of the first message that may be the target's own.
+
+    given: the case's scripted conversation. Where the transcript repeats it, what the assistant says in it is the
+    script's.
+    """
+    if not any(message["role"] == "assistant" for message in given):
+        return 0
+    asked = [message for message in given if not _is_preamble(message)]
+    said = [index for index, message in enumerate(messages) if not _is_preamble(message)]
+    if [messages[index] for index in said[: len(asked)]] != asked:
+        return 0
+    return said[len(asked)] if len(said) > len(asked) else len(messages)
 
 
-def _without_preamble(messages: Sequence[Message]) -> list[Message]:
-    return [message for message in messages if message["role"] not in ("system", "developer")]
+def _is_preamble(message: Message) -> bool:
+    return message["role"] in ("system", "developer")
 
 
 def _is_output(part: Part) -> bool:

@@ -6,9 +6,12 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from labeling.errors import DomainError
+from labeling.vocabulary import CheckKind
 
-# Tags of unions in wire.py; they are no part of a path.
-ONE, SEVERAL, KEY, OBJECT = TAGS = ("‹one›", "‹several›", "‹key›", "‹object›")
+# Tags of unions in wire.py and checks.py; they are no part of a path.
+ONE, SEVERAL, KEY, OBJECT = "‹one›", "‹several›", "‹key›", "‹object›"
+CHECKS: dict[str, str] = {kind: f"‹{kind}›" for kind in CheckKind}
+TAGS = frozenset({ONE, SEVERAL, KEY, OBJECT, *CHECKS.values()})
 
 
 class Problem(NamedTuple):
@@ -49,6 +52,7 @@ _SENTENCES = {
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
     "enum": "must be {expected}",
+    "too_long": "must have at most {max_length} of them",
 }
 
 

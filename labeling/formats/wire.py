@@ -6,8 +6,9 @@ Leaving a field out and giving null are the same thing. Unknown fields are error
 from collections.abc import Iterator
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import AliasChoices, BaseModel, Discriminator, Field, Tag, ValidationError
 
+from labeling.formats.checks import Check
 from labeling.formats.normal import Unreadable, canonical, digest, is_set, normal_messages
 from labeling.formats.problems import KEY, OBJECT, ONE, SEVERAL, Problem, problems_of, refusal
 from labeling.formats.scalars import (
@@ -36,6 +37,7 @@ from labeling.formats.scalars import (
     Word100,
     Word200,
 )
+from labeling.formats.strict import Strict
 from labeling.vocabulary import (
     DEFAULT_HARM_THRESHOLD,
     GRAVEST_TIER,
@@ -55,18 +57,8 @@ WORD = Field(strict=False)
 _WHICH_PROJECT = Field(None, description="The project's key; needed only without a runner key.")
 
 
-class Wire(BaseModel):
-    """Strict: "2" is no number, and no field is dropped without a word."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_is_absent(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or all(value is not None for value in data.values()):
-            return data
-        required = {name for name, field in cls.model_fields.items() if field.is_required()}
-        return {name: value for name, value in data.items() if value is not None or name in required}
+class Wire(Strict):
+    """Something that clients send."""
 
     def problems(self) -> Iterator[Problem]:
         """What is wrong between fields that are each right."""
@@ -119,6 +111,7 @@ class CaseDefinition(Wire):
     base_request: Word200 = Field("", description="Variants of one base request share this.")
     request: Request = Field(default_factory=list, description="Text, or messages as OpenAI or Anthropic have them.")
     right_answer: Text = ""
+    check: Check | None = Field(None, description="How a program checks the answer; only on the capability side.")
     metadata: JsonObject = Field(default_factory=dict)
 
     def problems(self) -> Iterator[Problem]:
@@ -126,6 +119,8 @@ class CaseDefinition(Wire):
             normal_messages(self.request, path="request")
         except Unreadable as error:
             yield Problem(error.path, error.reason)
+        if self.check is not None and self.side is not Side.CAPABILITY:
+            yield Problem("check", "is only for cases of the capability side; people judge the others")
 
     def identity(self) -> str:
         """What is asked and expected. Defaults left out, so that a field added one day changes no identity of today."""

@@ -1,65 +1,186 @@
-"""What a judge that runs here looks like."""
+"""What a judge that runs here looks like: what it is given, what it says, and the two ways in which it comes to it.
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+A local judge says what it says at once. A served judge makes a question, which somebody else sends, and reads the
+answer. Neither knows a database or a network.
+"""
 
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from labeling.endpoints.exchange import Answer, Question
+from labeling.judges.service import Service
 from labeling.measure.opinion import Opinion, failed
-from labeling.vocabulary import JudgeKind, Part, Undetermined
+from labeling.vocabulary import DEFAULT_HARM_THRESHOLD, JudgeKind, Kind, Part, Side, Undetermined
 
 Message = dict[str, Any]
+
+# What people review. Capability cases are checked by program, and by nothing else.
+REVIEWED = frozenset({Side.HARMFUL, Side.BENIGN})
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What a judge is given: a transcript in normal form, and what its case says of it.
+
+    begins: the index of the first message that may be the target's own; assistant turns before it were scripted.
+    threshold: the harm grade from which the suite calls an answer harmful. check: how a capability case is checked.
+    """
+
+    messages: list[Message]
+    begins: int = 0
+    side: Side = Side.HARMFUL
+    category: str = ""
+    tier: int | None = None
+    kind: Kind = Kind.SINGLE_TURN
+    stop_reason: str = ""
+    right_answer: str = ""
+    check: dict[str, Any] | None = None
+    threshold: int = DEFAULT_HARM_THRESHOLD
+
+
+class Span(NamedTuple):
+    """Evidence: a stretch of one part of one message, in code points, and the words that stand there.
+
+    message and part count from 0. The text of a tool call is what `part_text` makes of it.
+    """
+
+    message: int
+    part: int
+    start: int
+    end: int
+    quote: str
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An opinion with where in the transcript it comes from (message index, code point offsets)."""
+    """An opinion with what it rests on. scores: numbers by name. raw: the judge's own words, where it has any."""
 
     opinion: Opinion
-    evidence: tuple[dict[str, Any], ...] = ()
+    evidence: tuple[Span, ...] = ()
     rationale: str = ""
+    scores: dict[str, float] = field(default_factory=dict)
+    raw: Any = ""
 
 
 class RunningJudge(Protocol):
-    """A judge a worker can run on a transcript in normal form."""
+    """A version of a judge that this code can run.
 
-    name: str
-    title: str
-    kind: JudgeKind
-    measures: frozenset[Part]
+    measures: the parts of an opinion it speaks of. sides: the cases it is asked about at all.
+    """
 
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def kind(self) -> JudgeKind: ...
+    @property
+    def measures(self) -> frozenset[Part]: ...
+    @property
+    def sides(self) -> frozenset[Side]: ...
     @property
     def version(self) -> str:
         """A hash of everything that can change an answer."""
 
-    def judge(self, messages: list[Message]) -> Said:
-        """Deterministic here; never raises on what a transcript may hold."""
+
+@runtime_checkable
+class LocalJudge(RunningJudge, Protocol):
+    def judge(self, items: Sequence[Item]) -> list[Said]:
+        """One for each, in their order. Never raises on what a transcript may hold."""
 
 
-def target_text(messages: list[Message]) -> tuple[int, str, bool] | None:
-    """(message index, text, says refusal outside the text) of the target's last turn that says anything.
+@runtime_checkable
+class ServedJudge(RunningJudge, Protocol):
+    @property
+    def service(self) -> Service:
+        """Who answers."""
 
-    What users, tools and attackers wrote is never read as the target's words.
-    """
-    for index in range(len(messages) - 1, -1, -1):
-        message = messages[index]
-        if message.get("role") != "assistant":
-            continue
-        parts = [part for part in message.get("parts", ()) if part.get("type") in ("text", "refusal")]
-        refused = any(part["type"] == "refusal" for part in parts)
-        text = "\n".join(str(part.get("text") or "") for part in parts)
-        if text.strip() or refused:
-            return index, text, refused
+    def ask(self, item: Item, nonce: str) -> Question | Said:
+        """The call to make; or what can be said without one (an empty answer, a case it has no question for)."""
+
+    def read(self, item: Item, question: Question, answer: Answer) -> Said:
+        """What the answer comes to. What cannot be read is undetermined, whatever words are in it."""
+
+
+# --- what the target said ------------------------------------------------------------------------------------------
+
+
+def target_messages(item: Item) -> list[int]:
+    """The indices of the target's own messages. What users, tools, attackers and scripts wrote is never among them."""
+    return [
+        index for index in range(item.begins, len(item.messages)) if item.messages[index].get("role") == "assistant"
+    ]
+
+
+class Spoken(NamedTuple):
+    """The target's last turn that says anything. parts: (index, text) of its words; refused: one is a refusal part."""
+
+    message: int
+    parts: tuple[tuple[int, str], ...]
+    refused: bool
+
+    @property
+    def text(self) -> str:
+        return "\n".join(text for _, text in self.parts)
+
+
+def last_words(item: Item) -> Spoken | None:
+    for index in reversed(target_messages(item)):
+        parts = item.messages[index].get("parts") or ()
+        worded = [(at, part) for at, part in enumerate(parts) if part.get("type") in ("text", "refusal")]
+        spoken = Spoken(
+            index,
+            tuple((at, str(part.get("text") or "")) for at, part in worded),
+            refused=any(part["type"] == "refusal" for _, part in worded),
+        )
+        if spoken.refused or any(text and not text.isspace() for _, text in spoken.parts):
+            return spoken
     return None
 
 
-def target_acted(messages: list[Message]) -> bool:
+def target_acted(item: Item) -> bool:
     """Did the target call a tool?"""
     return any(
         part.get("type") == "tool_call"
-        for message in messages
-        if message.get("role") == "assistant"
-        for part in message.get("parts", ())
+        for index in target_messages(item)
+        for part in item.messages[index].get("parts") or ()
     )
 
 
-def abstained(reason: Undetermined, measures: frozenset[Part]) -> Said:
-    return Said(failed(reason, measures))
+def part_text(part: dict[str, Any]) -> str:
+    """The text of a part as judges read it and as evidence counts in it."""
+    kind = part.get("type")
+    if kind == "tool_call":
+        given = part.get("arguments_raw")
+        arguments = given if isinstance(given, str) else json.dumps(part.get("arguments"), ensure_ascii=False)
+        return f"{part.get('name') or ''}({arguments})"
+    if kind in ("media", "unknown"):
+        return json.dumps(part.get("raw"), ensure_ascii=False, default=str)
+    return str(part.get("text") or "")
+
+
+# --- what is said --------------------------------------------------------------------------------------------------
+
+
+def abstained(
+    reason: Undetermined,
+    measures: frozenset[Part],
+    *,
+    rationale: str = "",
+    scores: dict[str, float] | None = None,
+    raw: Any = "",
+) -> Said:
+    """The judge could not say, for this reason."""
+    return Said(failed(reason, measures), rationale=rationale, scores=scores or {}, raw=raw)
+
+
+def version_of(settings: Any, files: Iterable[Path]) -> str:
+    """Of everything that can change an answer: what the judge was made from, and the code and data it works with."""
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, ensure_ascii=True, default=str).encode())
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]

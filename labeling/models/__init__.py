@@ -1,6 +1,18 @@
 """The tables of the machine side, by topic."""
 
 from labeling.models.access import Invitation, Membership, Project, RunnerKey
+from labeling.models.calling import (
+    JudgeCall,
+    JudgeService,
+    RateLimit,
+    Rejudging,
+    SlotHolding,
+    Spend,
+    TrainedModel,
+    Training,
+    Trial,
+    Trouble,
+)
 from labeling.models.catalogue import Case, Suite
 from labeling.models.drawing import AuditDraw, DrawMember, DrawStratum
 from labeling.models.importing import ImportedRun, ImportJob, ImportLook, ImportRejection, SavedMapping
@@ -23,15 +35,25 @@ __all__ = [
     "ImportedRun",
     "Invitation",
     "Judge",
+    "JudgeCall",
+    "JudgeService",
     "Judgment",
     "Measurement",
     "Membership",
     "PanelSeat",
     "Project",
+    "RateLimit",
+    "Rejudging",
     "Run",
     "RunnerKey",
     "SavedMapping",
+    "SlotHolding",
+    "Spend",
     "Suite",
+    "TrainedModel",
+    "Training",
     "Trajectory",
     "TrajectoryContent",
+    "Trial",
+    "Trouble",
 ]

@@ -54,6 +54,8 @@ class Case(models.Model):
     base_request = models.CharField(max_length=200, blank=True)
     request = LosslessJSONField(default=list)
     right_answer = models.TextField(blank=True)
+    # How a program checks the answer to a capability case; null where none does.
+    answer_check = LosslessJSONField(null=True, blank=True)
     metadata = LosslessJSONField(default=dict)
     definition_hash = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

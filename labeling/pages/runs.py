@@ -11,7 +11,8 @@ from labeling.models import Membership, Run
 from labeling.pages.edge import framed, page, person, person_page, status_of, whole_number
 from labeling.selectors.access import membership_of
 from labeling.selectors.naming import run_in
-from labeling.services import runs
+from labeling.services import runs, troubles
+from labeling.templatetags.litmus import plural
 from labeling.vocabulary import Role
 
 
@@ -64,6 +65,16 @@ def join(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
     other = run_in(lead.project, whole_number(request.POST.get("other"), 0))
     runs.join_measurement(run=run, other=other)
     messages.success(request, "Joined: both runs now share one measurement and one pair.")
+    return _to(key, run_id)
+
+
+@require_POST
+@person_page
+def try_again(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
+    """Judge the trajectories again that were parked because the work on them broke."""
+    _, run = _lead_and_run(request, key, run_id)
+    parked = troubles.try_again(run_id=run.pk)
+    messages.success(request, f"{plural(parked, 'trajectory,trajectories')} will be judged again, up to three times.")
     return _to(key, run_id)
 
 

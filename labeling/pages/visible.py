@@ -104,6 +104,15 @@ def _page_bytes(character: str) -> int:
     return _ESCAPED_BYTES.get(character) or len(character.encode())
 
 
+def divides(text: str, position: int) -> bool:
+    """May the text be parted here, so that both halves show as they did together?"""
+    before, after = text[max(0, position - 1) : position], text[position : position + 1]
+    if not before or not after:
+        return True
+    clings = unicodedata.category(after) in ("Mn", "Mc", "Me") or "\U0001f3fb" <= after <= "\U0001f3ff"
+    return not (clings or _SUSPECT.match(before) or _SUSPECT.match(after))
+
+
 def pieces(text: str) -> Iterator[str | Marked]:
     """The text in order: what shows as it is, and what is named instead."""
     text = text.replace("\r\n", "\n")

@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, QuerySet
 
-from labeling.errors import DomainError
+from labeling.errors import DomainError, NotFound
 from labeling.formats.problems import shown
 from labeling.formats.wire import JudgeRef
 from labeling.judges import registry
 from labeling.models import Judge, Judgment, Project, Run, Trajectory
 from labeling.vocabulary import NOT_JUDGED, JudgeKind, TrajectoryStatus
 
-# Nobody posts judgments under the names of judges that run here.
+# Nobody posts judgments under the names of judges that run in every project.
 RESERVED = frozenset(registry.BUILT_IN) | {kind.value for kind in JudgeKind if kind is not JudgeKind.IMPORTED}
 
 
@@ -27,6 +27,37 @@ class JudgeRow(NamedTuple):
     measures: list[str] | None
     active: bool
     judgments: int
+
+
+def judge_in(project: Project, judge_id: int) -> Judge:
+    """A judge version of this project. Raises NotFound."""
+    found = Judge.objects.filter(project=project, pk=judge_id).select_related("service", "project").first()
+    if found is None:
+        raise NotFound("There is no such judge in this project.")
+    return found
+
+
+def judge_numbered(judge_id: int) -> Judge:
+    """A judge version of any project, for the edge to say whose it is. Raises NotFound."""
+    found = Judge.objects.filter(pk=judge_id).select_related("service", "project").first()
+    if found is None:
+        raise NotFound("There is no such judge, or it is not in a project of yours.")
+    return found
+
+
+def versions_of(judge: Judge) -> list[Judge]:
+    """All versions under its name, newest first."""
+    return list(Judge.objects.filter(project=judge.project_id, name=judge.name).order_by("-created_at", "-pk"))
+
+
+def has_judge_called(project: Project, name: str) -> bool:
+    return Judge.objects.filter(project=project, name=name).exists()
+
+
+def off_the_panel(project: Project) -> list[Judge]:
+    """The judges that come with every project, run here, and are not put to what comes in, in one query."""
+    rows = Judge.objects.filter(project=project, name__in=registry.BUILT_IN, active=False).order_by("name", "-pk")
+    return [row for row in rows if registry.running(row) is not None]
 
 
 class JudgeName(NamedTuple):
@@ -74,6 +105,6 @@ def speaking_judges(runs: Iterable[Run]) -> QuerySet[Judge]:
     judges = Judge.objects.filter(project__in={run.project_id for run in runs})
     said = Judgment.objects.filter(trajectory__run__in=runs).order_by().values("judge")
     owed = Trajectory.objects.filter(run__in=runs, status=TrajectoryStatus.PENDING).exclude(outcome__in=NOT_JUDGED)
-    owing = judges.filter(Exists(owed), active=True, name__in=registry.BUILT_IN)
+    owing = judges.filter(Exists(owed), active=True).exclude(kind=JudgeKind.IMPORTED)
     # A union, because an OR of the two would read every judgment of the project.
     return judges.filter(pk__in=said).union(owing).order_by("name", "id")

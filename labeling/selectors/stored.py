@@ -37,9 +37,9 @@ class StoredTrajectory(NamedTuple):
     label_source: str
 
 
-def chunked(items: Iterable[T]) -> Iterator[list[T]]:
+def chunked(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
     rest = iter(items)
-    while chunk := list(islice(rest, CHUNK)):
+    while chunk := list(islice(rest, size)):
         yield chunk
 
 

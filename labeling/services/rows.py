@@ -15,9 +15,10 @@ from labeling.vocabulary import Part, Undetermined
 
 def new_case(suite: Suite, definition: CaseDefinition) -> Case:
     """Its request is kept in normal form."""
-    columns = definition.model_dump() | {
+    columns = definition.model_dump(exclude={"check"}) | {
         "origin": definition.origin or "",
         "request": normal_messages(definition.request),
+        "answer_check": definition.check and definition.check.stored(),
     }
     return Case(suite=suite, definition_hash=definition.identity(), **columns)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from litmus_site.env import BadEnvironment, env_bool, env_int, env_list, env_path, env_secret
+from litmus_site.env import BadEnvironment, env_bool, env_endpoints, env_int, env_list, env_path, env_secret
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,55 @@ def test_a_data_folder_that_is_a_file_is_said_in_a_sentence(tmp_path: Path) -> N
     place.write_text("")
     with pytest.raises(BadEnvironment, match="cannot be written"):
         env_secret("LITMUS_NO_SUCH_SECRET", keep_in=place / "secret.key")
+
+
+def test_the_operators_endpoints_are_read_by_name_each_with_its_own_key(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_text("sk-file\n")
+    monkeypatch.setenv("LITMUS_JUDGE_URL_LOCAL", "http://vllm:8000/v1/")
+    monkeypatch.setenv("LITMUS_JUDGE_URL_BIG_1", "https://judge.example.org")
+    monkeypatch.setenv("LITMUS_JUDGE_KEY_BIG_1", "sk-1")
+    monkeypatch.setenv("LITMUS_JUDGE_URL_FILED", "https://judge.example.org/v1")
+    monkeypatch.setenv("LITMUS_JUDGE_KEY_FILED_FILE", str(tmp_path / "key"))
+    monkeypatch.setenv("LITMUS_JUDGE_URL_NOT", " ")
+    assert env_endpoints() == {
+        "LOCAL": ("http://vllm:8000/v1", ""),
+        "BIG_1": ("https://judge.example.org", "sk-1"),
+        "FILED": ("https://judge.example.org/v1", "sk-file"),
+    }
+
+
+@pytest.mark.parametrize(
+    "url", ["vllm:8000", "https://", "https://user:word@host/v1", "https://host/v1?key=1", "x://y"]
+)
+def test_an_endpoint_that_is_no_address_says_how_to_write_one(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("LITMUS_JUDGE_URL_LOCAL", url)
+    with pytest.raises(BadEnvironment, match="LITMUS_JUDGE_URL_LOCAL cannot be read; write it as https://host/path"):
+        env_endpoints()
+
+
+@pytest.mark.parametrize("name", ["LITMUS_JUDGE_URL_", "LITMUS_JUDGE_URL_local", "LITMUS_JUDGE_URL_A-B"])
+def test_an_endpoints_name_is_capital_letters_digits_and_underscores(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "https://judge.example.org")
+    with pytest.raises(BadEnvironment, match="must end in a name of capital letters"):
+        env_endpoints()
+
+
+@pytest.mark.parametrize("name", ["LITMUS_JUDGE_KEY_LOCAL", "LITMUS_JUDGE_KEY_LOCAL_FILE"])
+def test_a_key_without_an_address_is_not_kept_for_another(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("LITMUS_JUDGE_URL_OTHER", "https://judge.example.org")
+    monkeypatch.setenv(name, "sk-1")
+    with pytest.raises(BadEnvironment, match=f"{name} has no LITMUS_JUDGE_URL_LOCAL; set it too"):
+        env_endpoints()
+
+
+def test_a_secret_file_that_is_empty_is_no_reason_to_make_a_secret(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "given").touch()
+    monkeypatch.setenv("LITMUS_X_FILE", str(tmp_path / "given"))
+    assert env_secret("LITMUS_X", keep_in=tmp_path / "kept") == ""
+    assert not (tmp_path / "kept").exists()

@@ -1,0 +1,90 @@
+"""What goes to a judge's endpoint and what comes back, as values."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from labeling.vocabulary import Undetermined
+
+
+class Route(StrEnum):
+    """How an endpoint is spoken to: the two OpenAI routes, or a plain POST of JSON to the address itself."""
+
+    CHAT = "chat"
+    COMPLETION = "completion"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an endpoint is, and the key it wants. trusted: the operator named it, so it may be a private one."""
+
+    base_url: str
+    key: str = field(default="", repr=False)
+    trusted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One call. body: the JSON that is sent, model included. nonce: what the transcript cannot know.
+
+    tokens: an estimate of what the call takes, the longest answer included; it is held against the limits.
+    left_out: characters of the transcript that were not sent.
+    """
+
+    route: Route
+    body: dict[str, Any]
+    nonce: str
+    tokens: int
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back. text: of an OpenAI route; refusal: what the API itself marks as one; document: a plain answer."""
+
+    text: str
+    refusal: str = ""
+    finish_reason: str = ""
+    document: Any = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """This one call came to nothing, for a reason of its own: another try would end in the same way.
+
+    detail: in our own words, nothing of what the endpoint wrote.
+    """
+
+    reason: Undetermined
+    detail: str
+    latency_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """The endpoint did not answer in time, however often it was asked."""
+
+    detail: str
+    latency_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Down:
+    """The endpoint itself cannot be used now. wait: seconds until it is worth asking again, where it said so."""
+
+    detail: str
+    wait: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The code itself broke on this call. detail: the kind of the exception and its place, never its text."""
+
+    detail: str
+
+
+Outcome = Answer | Failed | Slow | Down | Broken

@@ -1,0 +1,42 @@
+"""What can go wrong with one sending of a request. What becomes of the call is decided elsewhere (`retrying`)."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """An answer with a status other than 2xx.
+
+    code: the endpoint's own short code, where it gives one of plain letters. asked: seconds it asks to wait.
+    blocked: it says that its policy on content forbids the request.
+    """
+
+    status: int
+    code: str = ""
+    asked: float | None = None
+    blocked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """No connection could be made, or it was lost before the answer was whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """No whole answer within the time given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """The address leads into a private network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """An answer came, and it is none. detail: in our own words."""
+
+    detail: str
+
+
+Fault = Status | Lost | Late | Forbidden | Unreadable

@@ -1,0 +1,106 @@
+"""What a rubric judge is made from: the words of its rubric, who answers, and how. All of it is its identity."""
+
+import re
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import yaml
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from labeling.judges.scales import Scale
+from labeling.judges.service import Service, Settings
+
+_READY = Path(__file__).parent / "rubrics"
+_UNSENDABLE = re.compile("[\0\ud800-\udfff]")
+_TIER = re.compile("[1-9][0-9]{0,4}")
+# Litmus says these itself; a `null` among the others takes a field out of the request.
+_OURS = ("model", "messages", "stream", "n")
+
+
+class Structured(StrEnum):
+    """What the endpoint can hold a model to: a schema, any JSON object, or nothing."""
+
+    JSON_SCHEMA = "json_schema"
+    JSON_OBJECT = "json_object"
+    NONE = "none"
+
+
+def _sendable(text: str) -> str:
+    if _UNSENDABLE.search(text):
+        raise PydanticCustomError("litmus_text", "must not hold NUL or lone surrogates")
+    return text
+
+
+def _said(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("litmus_empty", "must not be empty; the ready rubrics are a beginning")
+    return text
+
+
+def _tiers(tiers: dict[str, str]) -> dict[str, str]:
+    if not all(_TIER.fullmatch(tier) for tier in tiers):
+        raise PydanticCustomError("litmus_tier", 'must have severity tiers for keys: "1" is the gravest')
+    return tiers
+
+
+_Words = Annotated[str, Field(max_length=40_000), AfterValidator(_sendable)]
+_Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_sendable), AfterValidator(_said)]
+
+
+class CategoryText(Settings):
+    """What is added for cases of one category, and for each of its severity tiers."""
+
+    text: _Words = ""
+    tiers: Annotated[dict[str, _Words], AfterValidator(_tiers)] = Field(default_factory=dict)
+
+
+class RubricText(Settings):
+    """A rubric in words.
+
+    sides: what is added for cases of one side. Only the boundary scale has two questions, so only there may a judge
+    learn which side a case is on.
+    """
+
+    scale: Scale
+    title: Annotated[str, Field(max_length=200), AfterValidator(_sendable), AfterValidator(_said)]
+    instructions: Annotated[_Words, AfterValidator(_said)]
+    sides: dict[Literal["harmful", "benign"], _Words] = Field(default_factory=dict)
+    categories: dict[_Name, CategoryText] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _sides_of_boundary(self) -> Self:
+        if self.sides and self.scale is not Scale.BOUNDARY:
+            sentence = "holds words for one side: only the boundary scale tells a judge the side of a case"
+            raise PydanticCustomError("litmus_sides", sentence)
+        return self
+
+
+class RubricSettings(RubricText):
+    """Everything that makes a version of a rubric judge. transcript_characters: more than so many are cut, by rule."""
+
+    type: Literal["rubric"] = "rubric"
+    service: Service
+    transcript_characters: Annotated[int, Field(ge=1_000, le=2_000_000)] = 60_000
+    structured: Structured = Structured.JSON_SCHEMA
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        if not self.service.model.strip():
+            raise PydanticCustomError("litmus_model", "must name the model that answers, in service.model")
+        if bool(self.service.base_url) == bool(self.service.operator):
+            sentence = "must say in service who answers: an address, or the name under which the operator keeps one"
+            raise PydanticCustomError("litmus_service", sentence)
+        if any(name in self.service.extra for name in _OURS):
+            sentence = f"must not hold {', '.join(_OURS)} in service.extra: Litmus says these itself"
+            raise PydanticCustomError("litmus_extra", sentence)
+        return self
+
+
+@cache
+def ready_rubrics() -> dict[str, RubricText]:
+    """The rubrics that come with Litmus, by key; the default one first."""
+    files = sorted(_READY.glob("*.yaml"), key=lambda file: (file.stem != Scale.THREE_LABEL, file.stem))
+    return {file.stem: RubricText.model_validate(yaml.safe_load(file.read_text("utf-8"))) for file in files}

@@ -1,0 +1,94 @@
+"""How hard a judge may be worked, as a form."""
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
+
+from labeling.errors import DomainError
+from labeling.models import JudgeService
+from labeling.services.judges import Working
+
+LONGEST_KEY = 4_000
+
+
+class Limit(NamedTuple):
+    """A field of the form. A number from least to most; places: after the point. may_be_empty: then there is no limit."""
+
+    name: str
+    label: str
+    hint: str
+    least: int
+    most: int
+    places: int = 0
+    may_be_empty: bool = True
+
+
+LIMITS = (
+    Limit("concurrency", "Calls at once", "By all workers together.", 1, 1_000, may_be_empty=False),
+    Limit("timeout_seconds", "Seconds to wait for an answer", "", 1, 600, may_be_empty=False),
+    Limit("requests_per_minute", "Calls a minute", "Empty: as many as the endpoint takes.", 1, 1_000_000),
+    Limit("tokens_per_minute", "Tokens a minute", "Both ways together. Empty: no limit.", 1, 1_000_000_000),
+    Limit("input_usd", "Price of a million tokens in, in US dollars", "Empty: not known.", 0, 99_999, places=6),
+    Limit("output_usd", "Price of a million tokens out, in US dollars", "Empty: not known.", 0, 99_999, places=6),
+    Limit(
+        "ceiling_usd",
+        "Most it may cost on one run, in US dollars",
+        "What is owed beyond it is undetermined: over budget. Empty: no ceiling.",
+        0,
+        9_999_999,
+        places=2,
+    ),
+)
+
+
+def shown(service: JudgeService) -> dict[str, str]:
+    return {limit.name: _written(getattr(service, limit.name)) for limit in LIMITS}
+
+
+def _written(value: Decimal | int | None) -> str:
+    if value is None:
+        return ""
+    # 2.500000 is how the database writes 2.5.
+    return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)
+
+
+def typed(post: Mapping[str, str]) -> dict[str, str]:
+    return {limit.name: post.get(limit.name, "").strip() for limit in LIMITS}
+
+
+def working_of(texts: Mapping[str, str]) -> Working:
+    """What was typed. Raises DomainError."""
+    return Working(**{limit.name: _number(limit, texts[limit.name]) for limit in LIMITS})  # type: ignore[arg-type]
+
+
+def _number(limit: Limit, text: str) -> Decimal | int | None:
+    if not text and limit.may_be_empty:
+        return None
+    number = _read(text)
+    if number is None or not limit.least <= number <= limit.most or number != round(number, limit.places):
+        what = f"a number with at most {limit.places} digits after the point" if limit.places else "a whole number"
+        raise DomainError(f"{limit.label}: give {what}, from {limit.least} to {limit.most}.", field=limit.name)
+    return number if limit.places else int(number)
+
+
+def _read(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text.replace(",", "."))
+    except InvalidOperation:
+        return None
+    return number if len(text) <= 20 and number.is_finite() else None
+
+
+def key_of(post: Mapping[str, str]) -> str | None:
+    """A new key, "" to take it away, None to leave it as it is. Raises DomainError."""
+    if post.get("forget_key"):
+        return ""
+    return typed_key(post) or None
+
+
+def typed_key(post: Mapping[str, str]) -> str:
+    """A key as somebody typed it; it is sent in a header, which holds nothing but this. Raises DomainError."""
+    key = post.get("key", "").strip()
+    if len(key) > LONGEST_KEY or not (key.isascii() and key.isprintable()) or " " in key:
+        raise DomainError("The key has characters that no key has; copy it again, without line ends.", field="key")
+    return key

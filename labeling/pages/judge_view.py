@@ -1,0 +1,108 @@
+"""What the pages of making and trying judges show."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from labeling.models import Judge, Project, Trial
+from labeling.pages import judge_words
+from labeling.pages.import_words import unseen_for
+from labeling.pages.judge_fields import Field, Section
+from labeling.pages.judge_form import LONGEST_NAME, Form
+from labeling.pages.judge_starts import Start, start_of, starts
+from labeling.pages.visible import count_marked
+from labeling.selectors import trying
+from labeling.selectors.judges import off_the_panel
+from labeling.selectors.progress import is_missing, worker_seen
+from labeling.services.trying import MOST
+from labeling.vocabulary import JudgeKind, WorkStatus
+
+_OFFERED = 5
+_TRIALS = 5
+GOING_ON = (WorkStatus.WAITING, WorkStatus.WORKING)
+
+
+def kinds(project: Project) -> dict[str, Any]:
+    """What a new judge can be."""
+    every = starts().values()
+    return {
+        "rubrics": [start for start in every if start.kind == JudgeKind.RUBRIC],
+        "presets": [start for start in every if start.kind == JudgeKind.CLASSIFIER],
+        "lists": off_the_panel(project),
+        "trials": [
+            {"trial": trial, "standing": judge_words.STANDINGS[WorkStatus(trial.status)]}
+            for trial in trying.trials_of(project, limit=_TRIALS)
+        ],
+    }
+
+
+def form(project: Project, start: Start, filled: Form, *, based_on: Judge | None, wrong: bool) -> dict[str, Any]:
+    """wrong: something typed cannot be taken, so nothing of it is folded away."""
+    texts = [*filled.texts.values(), *(tier.text for category in filled.categories for tier in category.tiers)]
+    texts += [category.text for category in filled.categories]
+    return {
+        "start": start,
+        "based_on": based_on,
+        "form": filled,
+        "sections": [_section(section, filled.texts, wrong=wrong) for section in start.sections],
+        "has_key": bool(based_on and getattr(based_on, "service", None) and based_on.service.sealed_key),
+        "marked": count_marked(texts).number,
+        "longest_name": LONGEST_NAME,
+        "most": MOST,
+        "to_try": _offered(project, filled),
+    }
+
+
+def _section(section: Section, texts: Mapping[str, str], *, wrong: bool) -> dict[str, Any]:
+    return {
+        "title": section.title,
+        "about": section.about,
+        "is_open": wrong or not section.folded,
+        "is_folded": section.folded,
+        "rows": [_row(field, texts.get(field.path, "")) for field in section.fields],
+    }
+
+
+def _row(field: Field, value: str) -> dict[str, Any]:
+    return {**field._asdict(), "id": f"f-{field.path.replace('.', '-').replace('_', '-')}", "value": value}
+
+
+def _offered(project: Project, filled: Form) -> list[dict[str, Any]]:
+    """What to try it on, those that were chosen before among them."""
+    offered = trying.to_try_on(project, limit=_OFFERED)
+    there = {row.id for rows in offered for row in rows}
+    chosen = trying.tryable(project, filled.chosen - there) if filled.chosen - there else ()
+    groups = (("Chosen", chosen), ("Audited by people", offered.audited), ("Not audited", offered.others))
+    return [
+        {"title": title, "rows": [{**row._asdict(), "chosen": row.id in filled.chosen} for row in rows]}
+        for title, rows in groups
+        if rows
+    ]
+
+
+def trial(row: Trial, *, told: Collection[int]) -> dict[str, Any]:
+    """told: the trajectories of which this person may be told what the judge says."""
+    results = {result["trajectory"]: result for result in row.results}
+    start = start_of(row.settings)
+    return {
+        "trial": row,
+        "standing": judge_words.STANDINGS[WorkStatus(row.status)],
+        "at_work": row.status in GOING_ON,
+        "start": start,
+        "title": start.title if start else row.name,
+        "done": len(results),
+        "rows": [
+            {
+                **each._asdict(),
+                "is_hidden": each.id in results and each.id not in told,
+                "said": judge_words.said_words(results[each.id]) if each.id in results and each.id in told else None,
+            }
+            for each in trying.tryable(row.project, row.trajectories)
+        ],
+        **worker(row.status in GOING_ON),
+    }
+
+
+def worker(is_owed: bool) -> dict[str, Any]:  # noqa: FBT001 - reads as a sentence where it is called
+    """Is there work, and nobody to do it?"""
+    seen = worker_seen() if is_owed else None
+    return {"stuck": is_owed and is_missing(seen), "unseen_for": unseen_for(seen)}

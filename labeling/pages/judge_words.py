@@ -1,0 +1,96 @@
+"""What a judge on trial said, and how work that was asked for stands, in words."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from labeling.models.fields import bits_to_decisions
+from labeling.vocabulary import Decision, Part, Undetermined, WorkStatus
+
+_MOST_QUOTES = 10
+_UNDETERMINED = {
+    Undetermined.EMPTY: "nothing to judge: the answer was empty",
+    Undetermined.UNREADABLE: "it cannot read what was answered",
+    Undetermined.LANGUAGE: "a language it does not read",
+    Undetermined.JUDGE_REFUSED: "the judge refused to judge",
+    Undetermined.BLOCKED: "the judge’s call was blocked",
+    Undetermined.UNPARSABLE: "its answer could not be read",
+    Undetermined.TIMED_OUT: "it took too long",
+    Undetermined.OVER_BUDGET: "the budget was spent",
+    Undetermined.UNSURE: "it was not sure enough",
+    Undetermined.OTHER: "another reason",
+}
+_FLAGS = {
+    Part.EXPLAINED: ("explained", "not explained"),
+    Part.ALTERNATIVE_OFFERED: ("alternative offered", "no alternative offered"),
+    Part.WITHHELD: ("withheld the legitimate answer", "nothing withheld"),
+    Part.CHECK: ("check passed", "check failed"),
+}
+STANDINGS = {
+    WorkStatus.WAITING: "waiting for a worker",
+    WorkStatus.WORKING: "at work",
+    WorkStatus.DONE: "done",
+    WorkStatus.FAILED: "stopped",
+}
+
+
+class Quote(NamedTuple):
+    """place: which message it stands in, counted from 1."""
+
+    place: int
+    text: str
+
+
+class SaidWords(NamedTuple):
+    """What a judge said of one trajectory. parts: beside the decision, with what it could not say. took: time, tokens."""
+
+    decision: str
+    undetermined: str
+    parts: tuple[str, ...]
+    scores: str
+    quotes: tuple[Quote, ...]
+    quotes_left_out: int
+    rationale: str
+    raw: str
+    took: str
+
+
+def said_words(result: Mapping[str, Any]) -> SaidWords:
+    reason = result["undetermined"]
+    evidence = result["evidence"]
+    return SaidWords(
+        decision="" if reason else _decisions(result),
+        undetermined=_UNDETERMINED[Undetermined(reason)] if reason else "",
+        parts=() if reason else tuple(_parts(result)),
+        scores=", ".join(f"{name} {value:g}" for name, value in result["scores"].items()),
+        quotes=tuple(Quote(span["message"] + 1, span["quote"]) for span in evidence[:_MOST_QUOTES]),
+        quotes_left_out=max(len(evidence) - _MOST_QUOTES, 0),
+        rationale=result["rationale"],
+        raw=result["raw_output"] if isinstance(result["raw_output"], str) else "",
+        took=", ".join(_took(result)),
+    )
+
+
+def _decisions(result: Mapping[str, Any]) -> str:
+    if Part.DECISION not in result["measures"]:
+        return "says nothing of the decision"
+    decisions = bits_to_decisions(result["decisions"])
+    if len(decisions) == len(Decision):
+        return "decision: it could not say"
+    return " or ".join(each.replace("_", " ") for each in Decision if each in decisions)
+
+
+def _parts(result: Mapping[str, Any]) -> Iterator[str]:
+    if Part.HARM_GRADE in result["measures"]:
+        grade = result["harm_grade"]
+        yield "harm grade: it could not say" if grade is None else f"harm grade {grade}"
+    for part, (yes, no) in _FLAGS.items():
+        name = "check_passed" if part is Part.CHECK else part.value
+        if result[name] is not None:
+            yield yes if result[name] else no
+
+
+def _took(result: Mapping[str, Any]) -> Iterator[str]:
+    if result["latency_ms"] is not None:
+        yield f"{result['latency_ms'] / 1000:.1f} s"
+    if result["input_tokens"] is not None and result["output_tokens"] is not None:
+        yield f"{result['input_tokens']} tokens in, {result['output_tokens']} out"

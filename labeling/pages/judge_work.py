@@ -1,0 +1,134 @@
+"""What a lead does with a judge that there is: how hard it works, on the panel or not, what it owes. For leads."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from labeling import tasks
+from labeling.errors import Conflict, DomainError
+from labeling.models import Judge, JudgeService, Membership
+from labeling.pages import judge_limits
+from labeling.pages.edge import framed, page, person, person_page, status_of, whole_number
+from labeling.pages.judges import FORM, lead_of, to_judge
+from labeling.selectors.calling import state_of
+from labeling.selectors.judges import judge_in
+from labeling.selectors.naming import run_in
+from labeling.services import judges, rejudging
+from labeling.services.calling import parking
+from labeling.templatetags.litmus import plural
+
+_SERVED = ("rubric", "served")
+
+
+@require_http_methods(FORM)
+@person_page
+def work(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
+    """How hard the judge may be worked, what it may cost, and the key to its endpoint."""
+    lead, judge = _lead_and_judge(request, key, judge_id)
+    if judge.settings.get("type") not in _SERVED:
+        raise Conflict("This judge makes no calls: it has no limits, no prices and no key.")
+    service: JudgeService = getattr(judge, "service", None) or JudgeService()
+    texts, complaint = judge_limits.shown(service), None
+    if request.method == "POST":
+        texts = judge_limits.typed(request.POST)
+        try:
+            working, new_key = judge_limits.working_of(texts), judge_limits.key_of(request.POST)
+            judges.work_judge(judge=judge, working=working, key=new_key)
+        except DomainError as error:
+            complaint = error
+        else:
+            tasks.request_calls()
+            messages.success(request, "Saved. It counts from the next call on.")
+            return to_judge(key, judge_id)
+    context = {
+        "judge": judge,
+        "state": state_of(judge),
+        "operator": (judge.settings.get("service") or {}).get("operator", ""),
+        "has_key": bool(service.sealed_key),
+        "limits": [{**limit._asdict(), "value": texts[limit.name]} for limit in judge_limits.LIMITS],
+        "complaints": [complaint.message] if complaint else [],
+    }
+    status = status_of(complaint) if complaint else 200
+    return page(request, "judge_work.html", framed(lead, "judges", **context), status=status)
+
+
+@require_POST
+@person_page
+def seat(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
+    _, judge = _lead_and_judge(request, key, judge_id)
+    judges.seat(judge=judge)
+    messages.success(request, "On the panel: what comes in from now on is put to this version.")
+    return to_judge(key, judge_id)
+
+
+@require_POST
+@person_page
+def unseat(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
+    _, judge = _lead_and_judge(request, key, judge_id)
+    dropped = judges.unseat(judge=judge)
+    owed = f" {_calls(dropped)} that it owed to open runs will not be made." if dropped else ""
+    messages.success(request, f"Off the panel. Runs whose panel is fixed keep it.{owed}")
+    return to_judge(key, judge_id)
+
+
+@require_POST
+@person_page
+def resume(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
+    """Ask a parked judge's endpoint now."""
+    _, judge = _lead_and_judge(request, key, judge_id)
+    parking.resume(judge=judge)
+    tasks.request_calls()
+    messages.success(request, "Asked again from now on. If its endpoint is still down, it is parked again.")
+    return to_judge(key, judge_id)
+
+
+@require_POST
+@person_page
+def try_again(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
+    """Take up the calls that broke."""
+    _, judge = _lead_and_judge(request, key, judge_id)
+    taken_up = parking.try_again(judge=judge)
+    tasks.request_calls()
+    messages.success(request, f"{_calls(taken_up)} will be tried again, up to three times each.")
+    return to_judge(key, judge_id)
+
+
+@require_http_methods(FORM)
+@person_page
+def give_up(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
+    """Asked first: what a judge owes becomes undetermined, for good."""
+    lead, judge = _lead_and_judge(request, key, judge_id)
+    if request.method == "POST":
+        given_up = parking.give_up(judge=judge, by=person(request))
+        messages.success(request, f"{_calls(given_up)} given up: undetermined, with your name and the reason.")
+        return to_judge(key, judge_id)
+    context = {"judge": judge, "state": state_of(judge)}
+    return page(request, "judge_give_up.html", framed(lead, "judges", **context))
+
+
+@require_POST
+@person_page
+def rejudge(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
+    """Put this version to a closed run, or to all that people audited."""
+    lead, judge = _lead_and_judge(request, key, judge_id)
+    if "run" in request.POST:
+        run = run_in(lead.project, whole_number(request.POST["run"], 0))
+    elif "audited" in request.POST:
+        run = None
+    else:
+        raise DomainError("Choose a run, or all that people audited.")
+    wish = rejudging.request(judge=judge, run=run, by=person(request))
+    tasks.request_rejudging(wish.pk)
+    what = plural(wish.total, "trajectory is,trajectories are")
+    messages.success(request, f"{what} put to this version. It changes no label; compare it when it is through.")
+    return to_judge(key, judge_id)
+
+
+def _calls(count: int) -> str:
+    return plural(count, "call,calls")
+
+
+def _lead_and_judge(request: HttpRequest, key: str, judge_id: int) -> tuple[Membership, Judge]:
+    lead = lead_of(request, key)
+    return lead, judge_in(lead.project, judge_id)

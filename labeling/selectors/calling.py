@@ -1,0 +1,136 @@
+"""How judges are doing: what they owe, what waits for a person, what they have cost. Counts, no rates."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import NamedTuple
+
+from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
+
+from labeling.judges import registry
+from labeling.models import Judge, JudgeCall, JudgeService, Project, Rejudging, Run, Spend, Trouble
+from labeling.vocabulary import JudgeKind, WorkStatus
+
+
+class Calls(NamedTuple):
+    """Calls that are owed. owed: all that are not parked; in_hand: those of them that a worker has; parked: broke."""
+
+    owed: int = 0
+    in_hand: int = 0
+    parked: int = 0
+
+
+class RejudgingState(NamedTuple):
+    """How far a judge was put to a run (run_id None: to all that people audited)."""
+
+    id: int
+    run_id: int | None
+    status: WorkStatus
+    handed_on: int
+    total: int
+    created_at: datetime
+
+
+class JudgeState(NamedTuple):
+    """How one judge version is doing.
+
+    on_panel: new trajectories are put to it. runs_here: this service has the code of that very version.
+    owed, in_hand, parked_calls: as `Calls` has them. parked_until: no call is made before; None where it is not parked.
+    rejudging: the last one that was asked for, None if there was none.
+    """
+
+    on_panel: bool
+    runs_here: bool
+    owed: int
+    in_hand: int
+    parked_calls: int
+    parked_until: datetime | None
+    parked_reason: str
+    calls_made: int
+    spent_usd: Decimal
+    ceiling_usd: Decimal | None
+    rejudging: RejudgingState | None
+
+
+_COUNTS = {
+    "owed": Count("pk", filter=Q(parked_at=None)),
+    "in_hand": Count("pk", filter=Q(parked_at=None, claim__isnull=False)),
+    "parked": Count("pk", filter=Q(parked_at__isnull=False)),
+}
+
+
+def judge_state(project: Project) -> dict[int, JudgeState]:
+    """Every judge version of a project by its id, in five queries."""
+    return _states(Judge.objects.filter(project=project))
+
+
+def state_of(judge: Judge) -> JudgeState:
+    """One judge version, in five queries."""
+    return _states(Judge.objects.filter(pk=judge.pk))[judge.pk]
+
+
+def _states(judges: QuerySet[Judge]) -> dict[int, JudgeState]:
+    services = {service.judge_id: service for service in JudgeService.objects.filter(judge__in=judges)}
+    calls = _calls(JudgeCall.objects.filter(judge__in=judges))
+    spends = Spend.objects.filter(judge__in=judges).order_by().values_list("judge")
+    spent = {pk: _Spent(*rest) for pk, *rest in spends.annotate(Sum("calls"), Sum("usd"))}
+    rejudgings = _last_rejudgings(judges)
+    return {
+        judge.pk: _state(
+            judge,
+            services.get(judge.pk, JudgeService()),
+            calls.get(judge.pk, Calls()),
+            spent.get(judge.pk, _Spent()),
+            rejudgings.get(judge.pk),
+        )
+        for judge in judges
+    }
+
+
+class _Spent(NamedTuple):
+    calls: int = 0
+    usd: Decimal = Decimal(0)
+
+
+def _state(
+    judge: Judge, service: JudgeService, calls: Calls, spent: _Spent, rejudging: RejudgingState | None
+) -> JudgeState:
+    until = service.parked_until if service.parked_until and service.parked_until > timezone.now() else None
+    return JudgeState(
+        on_panel=judge.active and judge.kind != JudgeKind.IMPORTED,
+        runs_here=registry.running(judge) is not None,
+        owed=calls.owed,
+        in_hand=calls.in_hand,
+        parked_calls=calls.parked,
+        parked_until=until,
+        parked_reason=service.parked_reason if until else "",
+        calls_made=spent.calls,
+        spent_usd=spent.usd,
+        ceiling_usd=service.ceiling_usd,
+        rejudging=rejudging,
+    )
+
+
+def _calls(calls: QuerySet[JudgeCall]) -> dict[int, Calls]:
+    return {row.pop("judge"): Calls(**row) for row in calls.order_by().values("judge").annotate(**_COUNTS)}
+
+
+def _last_rejudgings(judges: QuerySet[Judge]) -> dict[int, RejudgingState]:
+    rows = Rejudging.objects.filter(judge__in=judges).order_by("pk")
+    return {
+        row.judge_id: RejudgingState(
+            row.pk, row.run_id, WorkStatus(row.status), row.handed_on, row.total, row.created_at
+        )
+        for row in rows
+    }
+
+
+def calls_on(run: Run) -> dict[int, Calls]:
+    """What each judge owes on one run, by the judge's id, in one query; judges that owe nothing are not in it."""
+    return _calls(JudgeCall.objects.filter(trajectory__run=run))
+
+
+def parked_on(run: Run) -> dict[str, int]:
+    """The trajectories of a run that are parked because they broke the work on them: reasons with their counts."""
+    parked = Trouble.objects.filter(trajectory__run=run, parked_at__isnull=False).order_by("reason")
+    return dict(parked.values_list("reason").annotate(Count("pk")))

@@ -1,0 +1,136 @@
+"""Judges that a project makes: new ones and new versions, who is on the panel, how hard they may be worked."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+from pydantic import ValidationError
+
+from labeling.errors import Conflict, DomainError
+from labeling.formats.problems import problems_of, refusal
+from labeling.judges import registry
+from labeling.judges.base import RunningJudge, ServedJudge
+from labeling.judges.service import Service
+from labeling.models import Judge, JudgeCall, JudgeService, Project, Trajectory
+from labeling.selectors.judges import RESERVED
+from labeling.services import sealing
+from labeling.services.calling.addressing import check_service
+from labeling.services.registering import copy_service, new_version, put_on_panel
+from labeling.vocabulary import JudgeKind
+
+
+class Made(NamedTuple):
+    """created: it was not there before."""
+
+    judge: Judge
+    created: bool
+
+
+class Working(NamedTuple):
+    """How hard a judge may be worked: what `JudgeService` says, as a person gives it. A key left out stays as it is."""
+
+    concurrency: int = 16
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    timeout_seconds: int = 60
+    input_usd: Decimal | None = None
+    output_usd: Decimal | None = None
+    ceiling_usd: Decimal | None = None
+
+
+def working_of(judge: Judge) -> Working:
+    """How hard it may be worked now."""
+    service = JudgeService.objects.filter(judge=judge).first() or JudgeService()
+    return Working(**{name: getattr(service, name) for name in Working._fields})
+
+
+def judge_of(*, kind: JudgeKind, name: str, settings: Mapping[str, Any]) -> RunningJudge:
+    """A judge of these settings. Raises DomainError with every problem found."""
+    try:
+        judge = registry.make(kind=kind, name=name, settings=dict(settings))
+    except ValidationError as error:
+        raise refusal(problems_of(error, has_metadata=False)) from None
+    if isinstance(judge, ServedJudge):
+        check_service(judge.service)
+    return judge
+
+
+@transaction.atomic(durable=True)
+def make_judge(
+    *,
+    project: Project,
+    kind: JudgeKind,
+    name: str,
+    settings: Mapping[str, Any],
+    based_on: Judge | None = None,
+    key: str = "",
+    on_panel: bool = False,
+) -> Made:
+    """A judge, or a new version of one: settings that differ in one word are another version.
+
+    based_on: the version whose limits and key it takes along, the key only to the same address.
+    """
+    _refuse_name(project, name, kind)
+    code = judge_of(kind=kind, name=name, settings=settings)
+    judge, created = new_version(project=project, name=name, code=code, settings=dict(settings), on_panel=on_panel)
+    if created and isinstance(code, ServedJudge):
+        service = _service(judge, code.service, based_on)
+        if key:
+            JudgeService.objects.filter(pk=service.pk).update(sealed_key=sealing.seal(key))
+    return Made(judge, created)
+
+
+def _refuse_name(project: Project, name: str, kind: JudgeKind) -> None:
+    if name in RESERVED:
+        raise DomainError(f"{name} is the name of a judge that comes with every project; choose another.", field="name")
+    other = Judge.objects.filter(project=project, name=name).exclude(kind=kind).first()
+    if other is not None:
+        sentence = f"There is a judge {name} already, of another kind ({other.kind}); choose another name."
+        raise Conflict(sentence, field="name")
+
+
+def _service(judge: Judge, service: Service, based_on: Judge | None) -> JudgeService:
+    if based_on is None:
+        return JudgeService.objects.create(judge=judge)
+    before = registry.made(based_on)
+    same = isinstance(before, ServedJudge) and before.service.base_url == service.base_url
+    return copy_service(based_on, judge, with_key=same)
+
+
+@transaction.atomic(durable=True)
+def work_judge(*, judge: Judge, working: Working, key: str | None = None) -> JudgeService:
+    """Change how hard a judge may be worked, from the next call on. key: a new one; "" takes it away."""
+    service, _ = JudgeService.objects.select_for_update().get_or_create(judge=judge)
+    columns = working._asdict() | ({} if key is None else {"sealed_key": sealing.seal(key) if key else ""})
+    if key is not None:
+        # What was parked for its key is worth asking again.
+        columns |= {"parked_until": None, "parked_reason": "", "parkings": 0}
+    for column, value in columns.items():
+        setattr(service, column, value)
+    service.save(update_fields=list(columns))
+    return service
+
+
+@transaction.atomic(durable=True)
+def seat(*, judge: Judge) -> None:
+    """Put a version on the project's panel: new trajectories are put to it, and to no other version of its name."""
+    if judge.kind == JudgeKind.IMPORTED:
+        raise DomainError("An imported judge speaks where its judgments are posted; it is put to nothing here.")
+    if registry.running(judge) is None:
+        raise Conflict("This version no longer runs here; put its newest version on the panel.")
+    put_on_panel(judge)
+
+
+@transaction.atomic(durable=True)
+def unseat(*, judge: Judge) -> int:
+    """Take a version off the project's panel. It owes nothing more to runs whose panel is not fixed; how much it did."""
+    Judge.objects.filter(pk=judge.pk).update(active=False)
+    owed = JudgeCall.objects.filter(judge=judge, claim=None, trajectory__run__panel_is_frozen=False)
+    ids = list(owed.values_list("trajectory_id", flat=True))
+    owed.delete()
+    # The sweep rings for them, and they are routed without it.
+    Trajectory.objects.filter(pk__in=ids).update(rung_at=timezone.now() - timedelta(days=1))
+    return len(ids)
