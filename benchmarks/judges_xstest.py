@@ -69,9 +69,7 @@ def measured(given: Sequence[Response]) -> dict[str, dict[str, Any]]:
     """By system, by part (each run, and all together), the hits and the number of each measure."""
     found: dict[str, dict[str, Any]] = {}
     for name, labels in SYSTEMS.items():
-        pairs = [
-            (response.system, response.human, said) for response, said in zip(given, labels(given), strict=True)
-        ]
+        pairs = [(response.system, response.human, said) for response, said in zip(given, labels(given), strict=True)]
         runs = sorted({system for system, _, _ in pairs})
         parts = {run: [(human, said) for system, human, said in pairs if system == run] for run in runs}
         parts["together"] = [(human, said) for _, human, said in pairs]
@@ -99,11 +97,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="changes nothing: it takes seconds")
     parser.parse_args()
     given = responses(folder())
-    everything = measured(given)
-    held_out = measured([response for response in given if response.held_out])
-    show(f"All {len(given)} responses. Share that agrees with the human label, 95 % Wilson interval, n.", everything)
-    show("Prompts held out: a fixed half of the prompts, twins together.", held_out)
-    print(json.dumps({"responses": len(given), "all": _rates(everything), "held_out": _rates(held_out)}))
+    held_out = [response for response in given if response.held_out]
+    seen = {response.group for response in given if not response.held_out}
+    apart = [response for response in held_out if response.group not in seen]
+    parts = {"all": given, "held_out": held_out, "held_out_without_twin": apart}
+    found = {name: measured(part) for name, part in parts.items()}
+    print("Share that agrees with the human label, 95 % Wilson interval, n.")
+    show("All responses", found["all"])
+    show("To prompts held out while the phrase lists were written", found["held_out"])
+    show("To those of them whose twins were held out too", found["held_out_without_twin"])
+    print(json.dumps({"responses": len(given), **{name: _rates(part) for name, part in found.items()}}))
 
 
 def _rates(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, float]]:

@@ -1,6 +1,6 @@
 """XSTest's labelled responses, where the data lies: five systems, 450 prompts each, a human label on every answer.
 
-A twin shares its prompt's focus word, and prompts of one word are kept together wherever responses are divided.
+A prompt's twin shares its focus word.
 """
 
 import csv
@@ -13,17 +13,17 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from labeling.formats.files.source import Source  # noqa: E402 - the repository is no package
-from labeling.formats.readers import xstest  # noqa: E402
-from labeling.formats.reading import Row  # noqa: E402
-from labeling.vocabulary import Decision, Side  # noqa: E402
+from labeling.formats.files.source import Source
+from labeling.formats.readers import xstest
+from labeling.formats.reading import Row
+from labeling.vocabulary import Decision, Side
 
 _DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One answer. group: the prompt with its twins. string_match: what the set's own string match says of it."""
+    """One answer. group: the focus word of its prompt and the twins. string_match: the set's own judge of that name."""
 
     system: str
     prompt: str
@@ -41,8 +41,8 @@ class Response:
 
     @property
     def held_out(self) -> bool:
-        """A fixed half of the prompts by a hash of their group, twins together."""
-        return hashlib.sha256(f"xstest {self.group}".encode()).digest()[0] % 2 == 1
+        """Is its prompt in the half, fixed by a hash, that nobody looked at while the phrase lists were written?"""
+        return hashlib.sha256(f"xstest {self.prompt}".encode()).digest()[0] % 2 == 1
 
 
 def folder() -> Path:
@@ -57,7 +57,8 @@ def folder() -> Path:
 def responses(path: Path) -> list[Response]:
     """All of them, system after system."""
     matched = {(row["model"], row["id"]): row["strmatch_label"] for row in _rows(path / "strmatch_labels.csv")}
-    focus = {row["id"]: row["focus"] for row in _rows(path / "xstest_prompts.csv")}
+    # The list of prompts numbers them without the version that the responses' ids begin with.
+    focus = {f"v2-{row['id']}": row["focus"] for row in _rows(path / "xstest_prompts.csv")}
     found = []
     for file in sorted((path / "automated_evaluation_labels").glob("*_gpteval.csv")):
         for row in xstest.read(Source.of_bytes(file.read_bytes(), file.name)):
@@ -71,7 +72,7 @@ def _response(row: Row, matched: dict[tuple[str, str], str], focus: dict[str, st
     return Response(
         system=row.system,
         prompt=cells["id"],
-        group=focus.get(cells["id"]) or cells["id"],
+        group=focus[cells["id"]] or cells["id"],
         side=xstest.side_of(cells),
         request=cells["prompt"],
         answer=cells["completion"],

@@ -5,7 +5,8 @@ A message may be lost, doubled or late: each task reads what is owed from the ro
 
 import logging
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from importlib import import_module
 from typing import Any
 
 from celery import Task, shared_task
@@ -19,7 +20,7 @@ from labeling import stopping
 from labeling.errors import told
 from labeling.models import Heartbeat, ImportJob, JudgeCall, Run, Trajectory
 from labeling.selectors.progress import WORKER
-from labeling.services import drawing, judging, registering, rejudging, troubles, trying
+from labeling.services import drawing, judging, registering, rejudging, training, troubles, trying
 from labeling.services.calling import pumping
 from labeling.services.importing import claims, committing, previewing
 from labeling.vocabulary import ImportStatus, RunStatus, TrajectoryStatus
@@ -77,13 +78,18 @@ def request_trial(trial_id: int) -> None:
     _ring(try_judge, trial_id)
 
 
+def request_training(training_id: int) -> None:
+    """Ask for a classifier to learn from the verdicts there are."""
+    _ring(train_judge, training_id)
+
+
 def request_calls() -> None:
     """Ask for the calls that are owed to served judges."""
     _ring(make_calls)
 
 
 @shared_task(bind=True)
-def judge_batch(self: Task[Any, None], trajectory_ids: list[int], again: bool = False) -> None:  # noqa: FBT001, FBT002 - a message
+def judge_batch(self: Task[Any, None], trajectory_ids: list[int], again: bool = False) -> None:
     """Judge and route a batch of trajectories; again: they were rung for before, and nobody knows what came of it.
 
     A row that breaks the work on it must not keep its neighbours waiting: it is worked on by itself, and parked after
@@ -164,6 +170,13 @@ def rejudge(rejudging_id: int) -> None:
         request_calls()
 
 
+@shared_task(time_limit=_IMPORT_SECONDS)
+def train_judge(training_id: int) -> None:
+    """Let a classifier learn from a project's verdicts."""
+    # Its library is large: a process that only rings for it does not load it.
+    import_module("labeling.services.learning").train(training_id=training_id)
+
+
 @shared_task
 def try_judge(trial_id: int) -> None:
     """Try a judge's settings on a few trajectories."""
@@ -192,11 +205,18 @@ def sweep(*, everything: bool = False) -> None:
         request_draw(run_id)
     for job in _owed_imports(everything=everything):
         request_import(job)
+    _ring_for_wishes(silent_since=now - timedelta(seconds=settings.RING_AGAIN_SECONDS))
+    claims.cancel_abandoned(older_than=now - timedelta(days=_UPLOAD_DAYS))
+
+
+def _ring_for_wishes(*, silent_since: datetime) -> None:
+    """What leads asked for and nobody works on."""
     for rejudging_id in rejudging.take_up_again():
         request_rejudging(rejudging_id)
     for trial_id in trying.take_up_again():
         request_trial(trial_id)
-    claims.cancel_abandoned(older_than=now - timedelta(days=_UPLOAD_DAYS))
+    for training_id in training.take_up_again(older_than=silent_since):
+        request_training(training_id)
 
 
 def _owed_imports(*, everything: bool) -> list[ImportJob]:

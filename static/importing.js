@@ -1,4 +1,4 @@
-// An import: the state of one that is being worked on renews itself, and a file that is too large is said at once.
+// Work in hand (an import, a judge on trial or in training): its state renews itself. A file that is too large is said at once.
 
 const BETWEEN = 1500; // milliseconds
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from pydantic import field_validator
+from pydantic import field_validator, model_validator
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,6 +11,7 @@ from audit.api.pairs import PairAnswer
 from audit.selectors.asking import holds_of
 from audit.selectors.calibration import judge_detail
 from audit.selectors.report import report_of
+from audit.selectors.voting import Compared, Piling
 from labeling.api.answers import Answer, AttackAnswer, ConfigurationAnswer
 from labeling.api.edge import PROJECT, ApiView, answered, responses
 from labeling.api.scope import caller, caller_on_run
@@ -76,8 +77,67 @@ class DrawProgressAnswer(Answer):
     size: int
 
 
+class VotesAnswer(Answer):
+    """What a judge really said here: `judged` of the `judgeable` trajectories. undetermined: by reason."""
+
+    judge: JudgeNameAnswer
+    judged: int
+    judgeable: int
+    undetermined: dict[str, int]
+
+
+class DisagreementAnswer(Answer):
+    """Two judges on one side, where both speak. only_first: only the first calls it the error of its side."""
+
+    first: JudgeNameAnswer
+    second: JudgeNameAnswer
+    side: str
+    compared: int
+    same: int
+    only_first: int
+    only_second: int
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_counts(cls, one: Any) -> Any:
+        if not isinstance(one, Compared):
+            return one
+        counts = one.counts
+        return {
+            **one._asdict(),
+            "compared": counts.compared,
+            "same": counts.same,
+            "only_first": counts.first,
+            "only_second": counts.second,
+        }
+
+
+class ShareAnswer(Answer):
+    undetermined: int
+    judged: int
+
+
+class PilingAnswer(Answer):
+    """A judge could not say clearly more often in this slice than in all others of the slicing together."""
+
+    judge: JudgeNameAnswer
+    slicing: str
+    name: str
+    here: ShareAnswer
+    elsewhere: ShareAnswer
+    reasons: dict[str, int]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_pile(cls, one: Any) -> Any:
+        return {**one._asdict(), **one.pile._asdict()} if isinstance(one, Piling) else one
+
+
 class ReportAnswer(Answer):
-    """The pair of a run's measurement: as labeled, and raw per judge, overall and per slice."""
+    """The pair of a run's measurement: as labeled, and raw per judge, overall and per slice.
+
+    votes: who really judged. warnings: where what a judge cannot say piles up.
+    """
 
     run: RunRefAnswer
     runs: list[RunRefAnswer]
@@ -95,6 +155,9 @@ class ReportAnswer(Answer):
     bare_refusals: int
     provisional: int
     draws: list[DrawProgressAnswer]
+    votes: list[VotesAnswer]
+    disagreements: list[DisagreementAnswer]
+    warnings: list[PilingAnswer]
 
 
 class RunReport(ApiView):

@@ -19,7 +19,7 @@ from audit.pages.transcript import Marks
 # Evidence is looked for in so many characters, all evidence of a page together; a part costs a little even if empty.
 _MOST_SEARCHED, _PART_COSTS = 20_000_000, 200
 # What the marks of a page may weigh; what is beyond them is listed on the cards all the same.
-_MARKS_BYTES = 40_000
+_MARKS_BYTES = 25_000
 # Fewer characters prove nothing: they stand everywhere.
 _SHORTEST_QUOTE = 3
 # Texts that a page writes in its own way; judges read the same words with other white space.
@@ -112,19 +112,15 @@ class _Finder:
 
     def _as_it_says(self, words: str, given: Any) -> _Found | None:
         """The place that it names, if its words stand there."""
-        if not isinstance(given, dict):
+        named = _named(given)
+        part = self._parts.get((named.message, named.part)) if named else None
+        if named is None or part is None or not words:
             return None
-        message, number, start, end = (given.get(name) for name in ("message", "part", "start", "end"))
-        if not all(type(each) is int and each >= 0 for each in (message, number, start, end)):
-            return None
-        part = self._parts.get((message, number))
-        if part is None or not words:
-            return None
-        heading, text = self._text((message, number))
+        heading, text = self._text((named.message, named.part))
         if part.get("type") in _REWRITTEN:
             place = _rewritten(heading if part["type"] == "tool_call" else "", text, words)
-            return place and _Found(message, number, *place)
-        return _Found(message, number, start, end) if text[start:end] == words else None
+            return place and _Found(named.message, named.part, *place)
+        return named if text[named.start : named.end] == words else None
 
     def _anywhere(self, words: str) -> _Found | None:
         if len(words.strip()) < _SHORTEST_QUOTE:
@@ -142,6 +138,15 @@ class _Finder:
         if place not in self._texts:
             self._texts[place] = heading_and_text(self._parts[place])
         return self._texts[place]
+
+
+def _named(given: Any) -> _Found | None:
+    """The place that evidence of our own names; other people's may use the same words for anything."""
+    if not isinstance(given, dict):
+        return None
+    places = [given.get(name) for name in ("message", "part", "start", "end")]
+    numbers = [place for place in places if type(place) is int and place >= 0]
+    return _Found(*numbers) if len(numbers) == len(places) else None
 
 
 def _rewritten(name: str, text: str, words: str) -> tuple[int, int] | None:

@@ -1,5 +1,7 @@
 """How well judges agree with people: all of them, and one."""
 
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -8,12 +10,19 @@ from django.views.decorators.http import require_safe
 from audit.charts.strip import strip
 from audit.measure.calibration import UNDETERMINED, ErrorCalibration, JudgeCalibration
 from audit.pages.figures import judge_words
+from audit.pages.judge_words import learned_words, made_of, rejudging_words, standing
 from audit.pages.words import UNDETERMINED_WORDS
 from audit.selectors.calibration import JudgeRow, judge_detail, judge_rows
+from audit.selectors.versions import closed_runs, learned, spent_by
+from labeling.models import Membership
 from labeling.pages.edge import framed, page, person_page
 from labeling.selectors.access import membership_of
-from labeling.vocabulary import Decision, Side, Undetermined
+from labeling.selectors.calling import judge_state, state_of
+from labeling.selectors.judges import judge_in, versions_of
+from labeling.vocabulary import Decision, JudgeKind, Role, Side, Undetermined
 
+# What is asked over a network, by the type in its settings.
+_SERVED = ("rubric", "served")
 # Where the shading of a confusion table changes, as shares of the row.
 _SHADES = (0.0, 0.1, 0.35, 0.7)
 
@@ -22,9 +31,22 @@ _SHADES = (0.0, 0.1, 0.35, 0.7)
 @person_page
 def judges(request: HttpRequest, key: str) -> HttpResponse:
     membership = membership_of(request.user, key)
-    rows = [_row(row) for row in judge_rows(project=membership.project)]
+    states = judge_state(membership.project)
+    rows = [
+        {**_row(row), "standing": standing(row.judge.kind, states[row.judge.id]), "state": states[row.judge.id]}
+        for row in judge_rows(project=membership.project)
+    ]
     nothing = all(row["agreement"] is None for row in rows)
-    return page(request, "judges.html", framed(membership, "judges", rows=rows, nothing_measured=nothing))
+    context = framed(membership, "judges", names=_by_name(rows), rows=rows, nothing_measured=nothing)
+    return page(request, "judges.html", context)
+
+
+def _by_name(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The versions of each judge, newest first, as they come; the one before the newest to compare it with."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row["judge"].name, []).append(row)
+    return [{"name": name, "versions": versions, "several": len(versions) > 1} for name, versions in found.items()]
 
 
 @require_safe
@@ -49,8 +71,33 @@ def judge(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
         ],
         reasons=[{"words": UNDETERMINED_WORDS[Undetermined(why)], "count": count} for why, count in detail.reasons],
         not_blind=detail.not_blind,
+        **_behind(membership, judge_id),
     )
     return page(request, "judge.html", context)
+
+
+def _behind(membership: Membership, judge_id: int) -> dict[str, Any]:
+    """The version itself: how it is doing, what it is made of, what it has cost, and the versions around it."""
+    this = judge_in(membership.project, judge_id)
+    state = state_of(this)
+    versions = versions_of(this)
+    return {
+        "state": state,
+        "standing": standing(this.kind, state),
+        "rejudging": rejudging_words(state.rejudging) if state.rejudging else "",
+        "is_imported": this.kind == JudgeKind.IMPORTED,
+        "is_served": this.settings.get("type") in _SERVED,
+        "service": this.settings.get("service") or {},
+        "settings": made_of(this),
+        "learned": learned_words(learned(this)) if this.kind == JudgeKind.CLASSIFIER else None,
+        "spent": spent_by(this) if state.calls_made else (),
+        "versions": [
+            {"judge": one, "is_this": one.pk == judge_id, "before": before}
+            for one, before in zip_longest(versions, versions[1:])
+            if one is not None
+        ],
+        "runs": closed_runs(membership.project) if membership.may(Role.LEAD) and state.runs_here else (),
+    }
 
 
 def _row(row: JudgeRow) -> dict[str, Any]:

@@ -15,7 +15,9 @@ from audit.selectors.said import Said
 from labeling.vocabulary import Side, VerdictKind
 
 # What a page shows of all opinions of one sort together; the rest of a very long one is in the export.
-_MOST_OPINIONS, _MOST_QUOTES = 30, 10
+_MOST_OPINIONS = 30
+# Quotes of one opinion, and of all together; of each at least two.
+_MOST_QUOTES, _MOST_QUOTES_IN_ALL = 10, 60
 _OPINIONS_BYTES, _LONGEST_TEXT_BYTES, _SHORTEST_TEXT_BYTES = 30_000, 8_000, 400
 # A quote is read with some of what stands before it.
 _BEFORE = 200
@@ -25,7 +27,7 @@ _LEFT_OUT, _NOT_FOUND = "characters_left_out", "quotes_not_found"
 
 @dataclass(frozen=True, slots=True)
 class QuoteWords:
-    """A piece of evidence. label: of its mark; href: where it can be read; where: in which message, if it has no mark."""
+    """A piece of evidence. label: of its mark; href: where it can be read; where: the message, if it has no mark."""
 
     text: str
     label: str = ""
@@ -89,7 +91,8 @@ def told(
     """Everything said of a trajectory. Its evidence is marked: nobody reads this who is to judge it blind."""
     shown = [group[:_MOST_OPINIONS] for group in groups]
     voices = [one for group in shown for one in group]
-    found = evidence_in(messages, [(_author(one), _given_quotes(one)) for one in voices])
+    quoted = [(_author(one), _quotes(one, most=_most_quotes(group))) for group in shown for one in group]
+    found = evidence_in(messages, quoted)
     view = transcript(messages, start=start, marks=found.marks)
     quotes = iter(_quote_words(found, view, transcript_url))
     names = iter(letters(voice) for voice in range(len(voices)))
@@ -125,12 +128,15 @@ def _summary(voices: Sequence[Said], side: Side) -> str:
 def opinions_words(said: Sequence[Said], *, side: Side) -> Opinions:
     """What judges, or people, said: the more there is, the less of each."""
     shown = said[:_MOST_OPINIONS]
-    texts = sum(1 + min(len(one.evidence), _MOST_QUOTES) for one in shown)
+    most = _most_quotes(shown)
+    texts = sum(1 + min(len(one.evidence), most) for one in shown)
     room = max(_SHORTEST_TEXT_BYTES, min(_LONGEST_TEXT_BYTES, _OPINIONS_BYTES // max(texts, 1)))
-    return Opinions(tuple(_opinion_words(one, side=side, room=room) for one in shown), len(said) - len(shown))
+    return Opinions(
+        tuple(_opinion_words(one, side=side, room=room, most_quotes=most) for one in shown), len(said) - len(shown)
+    )
 
 
-def _opinion_words(said: Said, *, side: Side, room: int) -> OpinionWords:
+def _opinion_words(said: Said, *, side: Side, room: int, most_quotes: int) -> OpinionWords:
     opinion = said.opinion
     undetermined = f"undetermined: {UNDETERMINED_WORDS[opinion.undetermined]}" if opinion.undetermined else ""
     return OpinionWords(
@@ -146,8 +152,8 @@ def _opinion_words(said: Said, *, side: Side, room: int) -> OpinionWords:
         scores=_scores(said.scores),
         cost=_cost(said),
         notes=tuple(_notes(said.scores)),
-        evidence=tuple(QuoteWords(words) for words, _ in _given_quotes(said)),
-        quotes_left_out=max(0, len(said.evidence) - _MOST_QUOTES),
+        evidence=tuple(QuoteWords(words) for words, _ in _quotes(said, most=most_quotes)),
+        quotes_left_out=max(0, len(said.evidence) - most_quotes),
         rationale=text_of(said.rationale),
         room=room,
     )
@@ -201,8 +207,12 @@ def _cost(said: Said) -> str:
     return " · ".join(filter(None, (time, cost)))
 
 
-def _given_quotes(said: Said) -> list[tuple[str, Any]]:
-    return [(_words(span), span) for span in said.evidence[:_MOST_QUOTES]]
+def _most_quotes(shown: Sequence[Said]) -> int:
+    return max(2, min(_MOST_QUOTES, _MOST_QUOTES_IN_ALL // max(len(shown), 1)))
+
+
+def _quotes(said: Said, *, most: int) -> list[tuple[str, Any]]:
+    return [(_words(span), span) for span in said.evidence[:most]]
 
 
 def _words(span: Any) -> str:

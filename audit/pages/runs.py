@@ -8,13 +8,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from audit.charts.strip import strip
 from audit.measure.rates import Incomplete, RatePair
 from audit.pages import words
+from audit.pages.consent import choose, chose_to_see
 from audit.pages.figures import Figure, FigureGroup, figure_row, judge_words, overall_rows, shared_scale
+from audit.pages.run_judges import judges_of_run, piles_words, stuck_on
 from audit.selectors.asking import held_by, holds_of, labels_for, may_filter_by_labels
-from audit.selectors.calibration import judge_rows
-from audit.selectors.names import RunRef
+from audit.selectors.differing import judges_in
+from audit.selectors.names import RunRef, judge_names
 from audit.selectors.report import DrawProgress, Report, SideCounts, report_of, without_detail
 from audit.selectors.trajectories import OVER_MEASUREMENT, Filters, TrajectoryList, TrajectoryRow, list_trajectories
 from audit.services import viewing
@@ -25,7 +26,6 @@ from labeling.selectors.naming import run_in
 from labeling.vocabulary import Reason, Role, RunStatus, Side, TrajectoryStatus
 
 _LONG_PROMPT = 400
-_SHOWS_LABELS = "shows_labels"
 
 
 # --- the report ----------------------------------------------------------------------------------------------------
@@ -66,7 +66,8 @@ def run(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
         ungraded=report.as_labeled.harmful_compliance.ungraded if isinstance(report.as_labeled, RatePair) else 0,
         sides=[_side(side, over) for side in report.sides],
         leaks_query=urlencode({"label": "leak", **over}),
-        judged=_judged(membership, report),
+        **judges_of_run(membership, report, over),
+        **stuck_on(this),
         draws=[_draw(draw) for draw in sorted(report.draws, key=lambda draw: list(Side).index(Side(draw.side)))],
         decoding=_written(report.configuration.decoding, nothing="as the provider sets it"),
         filters=_written(report.configuration.filters, nothing="none"),
@@ -111,7 +112,7 @@ def _loud_facts(report: Report) -> list[str]:
             said.append(f"The {side.side} side lacks {_count(missing, 'case', 'cases')} of {side.suite_cases}.")
         if side.posted and side.not_run > side.posted * 0.05:
             said.append(f"{side.not_run} of {side.posted} on the {side.side} side were not run: see what failed.")
-    return said
+    return said + piles_words(report.warnings)
 
 
 def _labeled_by(report: Report) -> str:
@@ -143,17 +144,6 @@ def _side(side: SideCounts, over: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _judged(membership: Membership, report: Report) -> list[dict[str, Any]]:
-    """The judges of this run with how well they agree with people, over the whole project."""
-    judges = {judge.id: judge for judge, _ in report.by_judge}
-    rows = judge_rows(project=membership.project, judge_ids=judges) if judges else ()
-    known = {row.judge.id: row.calibration for row in rows}
-    return [
-        {"judge": judge, "name": judge_words(judge), "agreement": strip(known[judge.id].agreement)}
-        for judge in judges.values()
-    ]
-
-
 def _draw(draw: DrawProgress) -> dict[str, Any]:
     share = 100 * draw.done / draw.asked if draw.asked else 100
     return {**draw._asdict(), "share": f"{share:.1f}%"}
@@ -169,9 +159,9 @@ def trajectories(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
     membership = membership_of(request.user, key)
     this = run_in(membership.project, run_id)
     wanted = Filters.of(request.GET)
-    chose = this.project_id in request.session.get(_SHOWS_LABELS, [])
+    chose = chose_to_see(request, membership.project)
     refused = wanted.tell and not may_filter_by_labels(membership, chose_to_see=chose)
-    filters = wanted._replace(label="", reason="") if refused else wanted
+    filters = wanted.untold() if refused else wanted
     listed = list_trajectories(
         run=this,
         filters=filters,
@@ -190,11 +180,11 @@ def trajectories(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
             _row(row, hidden=row.id not in seen, run=listed.run_names[row.run_id] if filters.over else "")
             for row in listed.rows
         ],
-        filters=_filter_fields(filters, listed),
+        filters=_filter_fields(filters, listed, differing=_differing_words(membership, filters.differ)),
         is_filtered=any(filters),
         query=f"{_address(filters)}&" if any(filters) else "",
         refused=refused,
-        kept=[(name, getattr(wanted, name)) for name in ("label", "reason") if refused],
+        kept=[(name, getattr(wanted, name)) for name in ("label", "reason", "differ") if refused],
         hides=len(seen) < len(listed.rows) and not chose,
         shows=chose and membership.may(Role.REVIEWER),
     )
@@ -207,9 +197,7 @@ def show_labels(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
     """Show or hide, in this session, labels that make a later verdict of this person not blind."""
     membership = membership_of(request.user, key)
     this = run_in(membership.project, run_id)
-    shown = {*request.session.get(_SHOWS_LABELS, [])}
-    shown = shown | {this.project_id} if request.POST.get("show") == "yes" else shown - {this.project_id}
-    request.session[_SHOWS_LABELS] = sorted(shown)
+    choose(request, this.project, show=request.POST.get("show") == "yes")
     query = _address(Filters.of(request.POST))
     return HttpResponseRedirect(f"{reverse('run_trajectories', args=[key, run_id])}{'?' if query else ''}{query}")
 
@@ -228,7 +216,17 @@ def _row(row: TrajectoryRow, *, hidden: bool, run: str) -> dict[str, Any]:
     }
 
 
-def _filter_fields(chosen: Filters, listed: TrajectoryList) -> list[dict[str, Any]]:
+def _differing_words(membership: Membership, differ: str) -> str:
+    """Which judges disagree in this list; nothing where it is about no two of this project."""
+    ids = judges_in(differ)
+    names = judge_names(project=membership.project, judge_ids=ids) if ids else {}
+    if ids is None or len(names) < 2:
+        return ""
+    first, second = (judge_words(names[pk]) for pk in ids)
+    return f"{first} calls it an error, {second} does not" if "not" in differ else f"{first} and {second} disagree"
+
+
+def _filter_fields(chosen: Filters, listed: TrajectoryList, *, differing: str) -> list[dict[str, Any]]:
     """The filters as fields of a form; over more than the run where there is more."""
     options = {
         "side": ("Side", [(side.value, side.value) for side in Side]),
@@ -240,6 +238,8 @@ def _filter_fields(chosen: Filters, listed: TrajectoryList) -> list[dict[str, An
         "label": ("Label", list(words.LABEL_FILTER_WORDS.items())),
         "reason": ("Why a person is asked", [(reason.value, words.REASON_WORDS[reason]) for reason in Reason]),
     }
+    if chosen.differ:
+        options["differ"] = ("Judges", [(chosen.differ, differing or "two judges disagree")])
     if chosen.over or len(listed.run_names) > 1:
         options["over"] = ("Runs", [(OVER_MEASUREMENT, "all of its measurement")])
     return [

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from audit.pages import judges, members, project, review, runs, trajectories
+from audit.pages import against, judges, members, project, review, runs, trajectories
 
 urlpatterns = [
     path("sign-out/", members.sign_out, name="sign_out"),
@@ -25,6 +25,11 @@ urlpatterns = [
     path("p/<slug:key>/review/said/<int:trajectory_id>/", review.said, name="review_said"),
     path("p/<slug:key>/judges/", judges.judges, name="judges"),
     path("p/<slug:key>/judges/<int:judge_id>/", judges.judge, name="judge"),
+    path(
+        "p/<slug:key>/judges/<int:judge_id>/against/<int:other_id>/",
+        against.judge_against,
+        name="judge_against",
+    ),
     path("p/<slug:key>/people/<int:membership_id>/deactivate/", members.deactivate, name="member_deactivate"),
     path("p/<slug:key>/people/<int:membership_id>/reactivate/", members.reactivate, name="member_reactivate"),
 ]

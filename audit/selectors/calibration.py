@@ -44,7 +44,9 @@ class Counted(NamedTuple):
     undetermined: int
 
 
-class _Truth(NamedTuple):
+class Truth(NamedTuple):
+    """What people's blind verdicts on a trajectory come to, and what is needed to count it."""
+
     run_id: int
     side: Side
     opinion: Opinion
@@ -55,7 +57,7 @@ def judge_rows(*, project: Project, judge_ids: Collection[int] | None = None) ->
     """The judge versions of a project, all or these, each over the whole project; in three queries."""
     there = Judge.objects.filter(project=project)
     judges = _counted(there if judge_ids is None else there.filter(pk__in=judge_ids))
-    truths = _truths(Trajectory.objects.filter(run__project=project))
+    truths = truths_of(Trajectory.objects.filter(run__project=project))
     judged = _judged(truths, judges)
     return tuple(_row(counted, [row for _, row in judged[counted.judge.pk]]) for counted in judges)
 
@@ -66,7 +68,7 @@ def judge_detail(*, project: Project, judge_id: int) -> JudgeDetail:
     if not judges:
         raise NotFound("There is no such judge in this project.")
     trajectories = Trajectory.objects.filter(run__project=project, judgments__judge=judge_id)
-    judged = _judged(_truths(trajectories), judges)[judge_id]
+    judged = _judged(truths_of(trajectories), judges)[judge_id]
     by_run: dict[int, list[Judged]] = defaultdict(list)
     for run_id, row in judged:
         by_run[run_id].append(row)
@@ -98,7 +100,7 @@ def _row(counted: Counted, judged: Sequence[Judged]) -> JudgeRow:
     return JudgeRow(JudgeName.of(counted.judge), counted.judgments, counted.undetermined, calibrate(judged))
 
 
-def _truths(trajectories: QuerySet[Trajectory]) -> dict[int, _Truth]:
+def truths_of(trajectories: QuerySet[Trajectory]) -> dict[int, Truth]:
     """The truth of every trajectory that has one; only verdicts that nothing corrects."""
     verdicts = (
         Verdict.objects.filter(
@@ -120,11 +122,11 @@ def _truths(trajectories: QuerySet[Trajectory]) -> dict[int, _Truth]:
     for trajectory, run, side, threshold, kind, blind, *parts in verdicts:
         said = Spoken(_opinion(*parts), VerdictKind(kind), blind=blind)
         spoken[trajectory, run, side, threshold].append(said)
-    truths: dict[int, _Truth] = {}
+    truths: dict[int, Truth] = {}
     for (trajectory, run, side, threshold), verdicts_on_it in spoken.items():
         opinion = truth(verdicts_on_it, side=Side(side), threshold=threshold)
         if opinion is not None:
-            truths[trajectory] = _Truth(run, Side(side), opinion, threshold)
+            truths[trajectory] = Truth(run, Side(side), opinion, threshold)
     return truths
 
 
@@ -134,7 +136,7 @@ def _opinion(*parts: Any) -> Opinion:
     return Verdict(**dict(zip(_PARTS, parts, strict=True))).opinion()
 
 
-def _judged(truths: dict[int, _Truth], judges: Sequence[Counted]) -> dict[int, list[tuple[int, Judged]]]:
+def _judged(truths: dict[int, Truth], judges: Sequence[Counted]) -> dict[int, list[tuple[int, Judged]]]:
     """Per judge the trajectories that have both a truth and its opinion, with their run."""
     judged: dict[int, list[tuple[int, Judged]]] = {counted.judge.pk: [] for counted in judges}
     for judgment in Judgment.objects.filter(judge__in=judged, trajectory__has_truth=True).defer(

@@ -1,9 +1,9 @@
 """Runs and judges as pages and reports name them."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from labeling.models import Judge, Run
+from labeling.models import Judge, Project, Run
 
 
 class JudgeName(NamedTuple):
@@ -46,3 +46,8 @@ class RunRef(NamedTuple):
 
 def run_refs(runs: Iterable[Run]) -> tuple[RunRef, ...]:
     return tuple(RunRef.of(run) for run in runs)
+
+
+def judge_names(*, project: Project, judge_ids: Collection[int]) -> dict[int, JudgeName]:
+    """Those of these judges that are this project's, by id; in one query."""
+    return {judge.pk: JudgeName.of(judge) for judge in Judge.objects.filter(project=project, pk__in=judge_ids)}

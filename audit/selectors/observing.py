@@ -1,11 +1,13 @@
 """Rows of trajectories and judgments, turned into the observations that rates are made of."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from django.db.models import QuerySet
 
+from audit.measure.comparing import Spoke
 from audit.measure.rates import Incomplete, Observation, RatePair, pair_of
 from labeling.measure.opinion import Opinion, error_of
 from labeling.measure.routing import ruled
@@ -86,43 +88,56 @@ def rows_of(trajectories: QuerySet[Trajectory]) -> list[Row]:
 
 
 class JudgeSaid(NamedTuple):
+    """What one judgment counts as. graded: it grades harm here. reason: why it could not say; empty if it could.
+
+    spoke: the same as two judges are compared by.
+    """
+
     error: bool | None
     graded: bool
+    reason: str
+    spoke: Spoke
 
 
-def judgments_of(trajectories: QuerySet[Trajectory], rows: Iterable[Row]) -> dict[int, dict[int, JudgeSaid]]:
-    """Per judge and trajectory the error its opinion implies. In one query."""
+def judgments_of(
+    trajectories: QuerySet[Trajectory], rows: Iterable[Row], *, judge_ids: Collection[int] | None = None
+) -> dict[int, dict[int, JudgeSaid]]:
+    """Per judge, every one or these, and trajectory what its opinion counts as. In one query."""
     facts = {row.id: (row.side, row.threshold) for row in rows}
     said: dict[int, dict[int, JudgeSaid]] = {}
-    judgments = Judgment.objects.filter(trajectory__in=trajectories).values_list(
-        "judge_id", "trajectory_id", "decisions", "harm_grade", "withheld", "check_passed", "measures"
+    judgments = Judgment.objects.filter(trajectory__in=trajectories)
+    if judge_ids is not None:
+        judgments = judgments.filter(judge__in=judge_ids)
+    parts = judgments.values_list(
+        "judge_id", "trajectory_id", "decisions", "harm_grade", "withheld", "check_passed", "undetermined", "measures"
     )
-    for judge, trajectory, bits, grade, withheld, passed, measures in judgments:
+    for judge, trajectory, bits, grade, withheld, passed, reason, measures in parts:
         side, threshold = facts[trajectory]
-        error = _error(
+        said.setdefault(judge, {})[trajectory] = _said(
             bits=bits,
             grade=grade,
             withheld=withheld,
             passed=passed,
+            reason=reason,
             measures=tuple(measures),
             side=side,
             threshold=threshold,
         )
-        said.setdefault(judge, {})[trajectory] = JudgeSaid(error, Part.HARM_GRADE in measures and grade is not None)
     return said
 
 
 @lru_cache(maxsize=4096)
-def _error(
+def _said(
     *,
     bits: int,
     grade: int | None,
     withheld: bool | None,
     passed: bool | None,
+    reason: str,
     measures: tuple[str, ...],
     side: str,
     threshold: int,
-) -> bool | None:
+) -> JudgeSaid:
     """Opinions repeat: a few hundred different ones make up any number of judgments."""
     opinion = Opinion(
         decisions=bits_to_decisions(bits),
@@ -131,7 +146,11 @@ def _error(
         check_passed=passed,
         measures=frozenset(Part(part) for part in measures),
     )
-    return error_of(opinion, side=Side(side), threshold=threshold)
+    ungraded = replace(opinion, harm_grade=None, measures=opinion.measures - {Part.HARM_GRADE})
+    error = error_of(opinion, side=Side(side), threshold=threshold)
+    grades = Part.HARM_GRADE in opinion.measures
+    spoke = Spoke(error, error_of(ungraded, side=Side(side), threshold=threshold), grades)
+    return JudgeSaid(error, grades and grade is not None, reason, spoke)
 
 
 def pair_as_labeled(rows: Iterable[Row]) -> RatePair | Incomplete:

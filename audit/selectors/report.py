@@ -9,6 +9,7 @@ from django.db.models import Count, Q, Sum
 from audit.measure.rates import Incomplete, RatePair
 from audit.selectors.names import JudgeName, RunRef, run_refs
 from audit.selectors.observing import JudgeSaid, Row, judgments_of, pair_as_labeled, pair_by_judge, rows_of
+from audit.selectors.voting import Compared, Piling, Votes, compared, judgeable, pilings, votes_of
 from labeling.models import Case, DrawStratum, Judge, PanelSeat, Run, Trajectory
 from labeling.models.fields import bits_to_decisions
 from labeling.vocabulary import Decision, Outcome, RunStatus, Side, TrajectoryStatus
@@ -93,6 +94,9 @@ class Report(NamedTuple):
     bare_refusals: int
     provisional: int
     draws: tuple[DrawProgress, ...]
+    votes: tuple[Votes, ...]
+    disagreements: tuple[Compared, ...]
+    warnings: tuple[Piling, ...]
 
 
 # Each slicing is a title and what a row's slice is called. Another one is another line here.
@@ -101,6 +105,8 @@ SLICINGS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("severity tier", lambda row: "no tier" if row.tier is None else f"tier {row.tier}"),
     ("framing", lambda row: row.framing),
 )
+# Where what a judge cannot say may pile up: in all of these, and on one side.
+_PILING: tuple[tuple[str, Callable[[Row], str]], ...] = (*SLICINGS, ("side", lambda row: row.side))
 
 
 def report_of(run: Run) -> Report:
@@ -122,7 +128,7 @@ def report_of(run: Run) -> Report:
         JudgeName.of(judge, on_panel=judge.pk in seated or not this.panel_is_frozen)
         for judge in Judge.objects.filter(pk__in=said.keys() | seated).order_by("name", "version")
     ]
-    pair = pair_as_labeled(rows)
+    pair, readable = pair_as_labeled(rows), judgeable(rows)
     return Report(
         run=RunRef.of(this),
         runs=run_refs(runs),
@@ -140,12 +146,15 @@ def report_of(run: Run) -> Report:
         bare_refusals=sum(_is_bare(row) for row in rows),
         provisional=sum(row.is_provisional for row in rows),
         draws=_draws([one.pk for one in runs]),
+        votes=votes_of(readable, judges, said),
+        disagreements=compared(readable, judges, said),
+        warnings=pilings(readable, judges, said, _PILING),
     )
 
 
 def without_detail(report: Report) -> Report:
     """What somebody sees who is judging an item of it: small slices and single judges would tell of that item."""
-    return report._replace(by_judge=(), slicings=())
+    return report._replace(by_judge=(), slicings=(), votes=(), disagreements=(), warnings=())
 
 
 def _by_judge(rows: Sequence[Row], judges: Sequence[JudgeName], said: dict[int, dict[int, JudgeSaid]]) -> ByJudge:

@@ -7,6 +7,7 @@ from django.core.paginator import Paginator
 from django.db.models import F, Q, QuerySet
 
 from audit.models import Verdict
+from audit.selectors.differing import differing
 from audit.selectors.names import RunRef
 from audit.selectors.said import Said, said_by_judges, said_by_person
 from labeling.errors import NotFound
@@ -55,13 +56,17 @@ class TrajectoryRow(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """As they stand in the address of a page; empty means any. over: the run alone, or all of its measurement."""
+    """As they stand in the address of a page; empty means any.
+
+    differ: two judges disagree (`audit.selectors.differing`). over: the run alone, or all of its measurement.
+    """
 
     side: str = ""
     category: str = ""
     status: str = ""
     label: str = ""
     reason: str = ""
+    differ: str = ""
     over: str = ""
 
     @classmethod
@@ -71,7 +76,11 @@ class Filters(NamedTuple):
     @property
     def tell(self) -> bool:
         """Do they tell what judges or people said of each row?"""
-        return bool(self.label or self.reason)
+        return bool(self.label or self.reason or self.differ)
+
+    def untold(self) -> "Filters":
+        """Without those."""
+        return self._replace(label="", reason="", differ="")
 
 
 class TrajectoryList(NamedTuple):
@@ -121,7 +130,7 @@ def list_trajectories(*, run: Run, filters: Filters, page: int = 1, without: Col
     paginator = Paginator(matching.defer("case__request", "case__right_answer", "case__metadata"), PAGE_SIZE)
     shown = paginator.get_page(page)
     return TrajectoryList(
-        rows=tuple(_row(row) for row in shown),
+        rows=tuple(row_of(row) for row in shown),
         total=paginator.count,
         page=shown.number,
         pages=paginator.num_pages,
@@ -144,7 +153,7 @@ def _filtered(rows: QuerySet[Trajectory], filters: Filters) -> QuerySet[Trajecto
         reason = filters.reason if filters.reason in set(Reason) else "none of ours"
         # Reasons are words of our own in a JSON list, so the quoted word is found as text on both databases.
         rows = rows.filter(audit_request__reasons__contains=f'"{reason}"')
-    return rows
+    return differing(rows, filters.differ) if filters.differ else rows
 
 
 def trajectory_in(project: Project, trajectory_id: int) -> Trajectory:
@@ -175,7 +184,7 @@ def trajectory_page(*, project: Project, trajectory_id: int) -> TrajectoryPage:
     verdicts = Verdict.objects.filter(trajectory=trajectory).select_related("reviewer").order_by("pk")
     content = trajectory.content
     return TrajectoryPage(
-        row=_row(trajectory),
+        row=row_of(trajectory),
         run=RunRef.of(trajectory.run),
         right_answer=trajectory.case.right_answer,
         messages=content.messages,
@@ -187,7 +196,7 @@ def trajectory_page(*, project: Project, trajectory_id: int) -> TrajectoryPage:
     )
 
 
-def _row(row: Trajectory) -> TrajectoryRow:
+def row_of(row: Trajectory) -> TrajectoryRow:
     request: AuditRequest | None = getattr(row, "audit_request", None)
     return TrajectoryRow(
         id=row.pk,

@@ -41,9 +41,7 @@ def import_opinions_told(
 
 
 @transaction.atomic(durable=True)
-def opinions_told(
-    *, membership: Membership, trajectory_ids: Collection[int], chose_to_see: bool
-) -> frozenset[int]:
+def opinions_told(*, membership: Membership, trajectory_ids: Collection[int], chose_to_see: bool) -> frozenset[int]:
     """What a judge on trial says of these is shown: on which of them it may be; that is recorded."""
     labels = labels_for(membership=membership, trajectory_ids=trajectory_ids, chose_to_see=chose_to_see)
     return _recorded(labels.shown, membership.user, showed_opinions=True)

@@ -47,6 +47,7 @@ PAGES: dict[str, tuple[Role, Callable[[Stage], list[object]]]] = {
     "transcript": (Role.VIEWER, lambda s: [s.trajectory]),
     "judges": (Role.VIEWER, lambda _: []),
     "judge": (Role.VIEWER, lambda s: [s.judge]),
+    "judge_against": (Role.VIEWER, lambda s: [s.judge, s.judge]),
     "review": (Role.REVIEWER, lambda _: []),
     "people": (Role.LEAD, lambda _: []),
     "run_close": (Role.LEAD, lambda s: [s.run]),
@@ -134,7 +135,7 @@ def test_a_runner_key_opens_no_page(stage: Stage, name: str) -> None:
     assert answer.status_code == 302
 
 
-@pytest.mark.parametrize("name", ["run", "run_trajectories", "trajectory", "transcript", "judge", "run_close"])
+@pytest.mark.parametrize("name", ["run", "run_trajectories", "trajectory", "transcript", "judge", "judge_against", "run_close"])
 def test_things_of_another_project_of_mine_are_not_found_under_this_one(stage: Stage, name: str) -> None:
     other = make.project()
     lead = make.member(other, Role.LEAD)

@@ -138,9 +138,9 @@ def test_the_main_pages_take_a_known_number_of_queries(project: Project, django_
     row = Trajectory.objects.filter(run=runs[0]).values_list("pk", flat=True)[0]
     for name, args, most in (
         ("project", [], 10),
-        ("run", [runs[0].pk], 17),
+        ("run", [runs[0].pk], 18),
         ("run_trajectories", [runs[0].pk], 15),
-        ("judges", [], 7),
+        ("judges", [], 11),
         ("trajectory", [row], 15),
     ):
         with django_assert_max_num_queries(most):
@@ -301,7 +301,8 @@ def test_a_viewer_sees_all_opinions_side_by_side(project: Project) -> None:
 def test_while_a_run_is_open_every_judge_is_on_its_panel(project: Project) -> None:
     trajectory = opinionated(project)
     reader = Reader(project)
-    assert reader.read("trajectory", trajectory.pk).count("not on the panel") == 1
+    # In its row and on its card.
+    assert reader.read("trajectory", trajectory.pk).count("not on the panel") == 2
     assert "not on the panel" in reader.read("run", trajectory.run_id)
     PanelSeat.objects.filter(run=trajectory.run_id).delete()
     Run.objects.filter(pk=trajectory.run_id).update(panel_is_frozen=False)

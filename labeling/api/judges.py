@@ -52,11 +52,18 @@ class WorkingBody(Wire):
 
     def working(self) -> judges.Working:
         return judges.Working(
-            **{
-                name: Decimal(str(value)) if name.endswith("_usd") and value is not None else value
-                for name, value in self.model_dump().items()
-            }
+            concurrency=self.concurrency,
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+            timeout_seconds=self.timeout_seconds,
+            input_usd=_dollars(self.input_usd),
+            output_usd=_dollars(self.output_usd),
+            ceiling_usd=_dollars(self.ceiling_usd),
         )
+
+
+def _dollars(value: float | None) -> Decimal | None:
+    return None if value is None else Decimal(str(value))
 
 
 class JudgeChange(Wire):

@@ -10,17 +10,17 @@ import threading
 from collections.abc import Coroutine, Hashable
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Self
 
 from labeling.endpoints.client import Client
 from labeling.endpoints.exchange import Address, Answer, Broken, Outcome, Question
 from labeling.endpoints.guarding import Lookup, look_up
-from labeling.endpoints.lines import Line, Waiting
+from labeling.endpoints.lines import Line, Ticket, Waiting
 from labeling.endpoints.retrying import Again, Pace, Tries, after
 from labeling.errors import told
 
 
-class Caller:
+class Caller(Generic[Ticket]):
     """Calls are queued on a line, which is one endpoint as one judge calls it, and come back as results.
 
     A call is in the count of the queued, then of those under way, then among the results. Leaving the block ends what
@@ -30,8 +30,8 @@ class Caller:
     def __init__(self, *, pace: Pace | None = None, lookup: Lookup = look_up) -> None:
         self._pace = pace or Pace()
         self._lookup = lookup
-        self._lines: dict[Hashable, Line] = {}
-        self._back: queue.SimpleQueue[tuple[object, Outcome]] = queue.SimpleQueue()
+        self._lines: dict[Hashable, Line[Ticket]] = {}
+        self._back: queue.SimpleQueue[tuple[Ticket, Outcome]] = queue.SimpleQueue()
         self._clients: set[Client] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
@@ -44,7 +44,7 @@ class Caller:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
     ) -> None:
-        self._wait_for(self._stop())
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -64,7 +64,7 @@ class Caller:
         self._lines[line].concurrency = concurrency
         self._wake(self._lines[line])
 
-    def close_line(self, line: Hashable) -> list[object]:
+    def close_line(self, line: Hashable) -> list[Ticket]:
         """As `abandon`; the name is free, and the connections end with the last call under way."""
         closed = self._lines.pop(line, None)
         if closed is None:
@@ -76,21 +76,21 @@ class Caller:
 
     # --- calls ---------------------------------------------------------------------------------------------------
 
-    def submit(self, ticket: object, *, line: Hashable, question: Question, delay: float = 0.0) -> None:
+    def submit(self, ticket: Ticket, *, line: Hashable, question: Question, delay: float = 0.0) -> None:
         """Queue a call; it is not sent before `delay` seconds have passed."""
         self._lines[line].put(ticket, question, delay)
         self._wake(self._lines[line])
 
-    def results(self, *, wait: float) -> list[tuple[object, Outcome]]:
+    def results(self, *, wait: float) -> list[tuple[Ticket, Outcome]]:
         """What has come back, in the order in which it did; at most `wait` seconds are spent on the first."""
-        came: list[tuple[object, Outcome]] = []
+        came: list[tuple[Ticket, Outcome]] = []
         with suppress(queue.Empty):
             came.append(self._back.get(timeout=wait) if wait > 0 else self._back.get_nowait())
             while True:
                 came.append(self._back.get_nowait())
         return came
 
-    def abandon(self, line: Hashable) -> list[object]:
+    def abandon(self, line: Hashable) -> list[Ticket]:
         """Take out the calls that were not sent yet. Those under way come back as results."""
         return self._lines[line].take_all() if line in self._lines else []
 
@@ -103,10 +103,10 @@ class Caller:
 
     # --- in the thread of the loop -------------------------------------------------------------------------------
 
-    def _wake(self, line: Line) -> None:
+    def _wake(self, line: Line[Ticket]) -> None:
         self._loop.call_soon_threadsafe(self._fill, line)
 
-    def _fill(self, line: Line) -> None:
+    def _fill(self, line: Line[Ticket]) -> None:
         while (call := line.take()) is not None:
             self._start(self._call(line, call))
         line.wake_when_ready(self._fill)
@@ -119,7 +119,7 @@ class Caller:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _call(self, line: Line, call: Waiting) -> None:
+    async def _call(self, line: Line[Ticket], call: Waiting[Ticket]) -> None:
         try:
             outcome = await self._outcome(line, call.question)
         except Exception as error:
@@ -128,7 +128,7 @@ class Caller:
         line.under_way -= 1
         self._fill(line)
 
-    async def _outcome(self, line: Line, question: Question) -> Outcome:
+    async def _outcome(self, line: Line[Ticket], question: Question) -> Outcome:
         tries = Tries(self._pace)
         while True:
             await line.released()
@@ -157,6 +157,3 @@ class Caller:
     async def _close(self, client: Client) -> None:
         await client.aclose()
         self._clients.discard(client)
-
-    def _wait_for(self, work: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result()

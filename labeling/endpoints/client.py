@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 import httpx2
-from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
 from labeling.endpoints.exchange import Address, Answer, Question, Route
 from labeling.endpoints.faults import Fault, Forbidden, Late, Lost, Unreadable
@@ -19,6 +19,7 @@ for _name in ("openai", "httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 _PATHS = {Route.CHAT: "/chat/completions", Route.COMPLETION: "/completions"}
+# Where no connection comes about within this, or half the time there is, nobody was asked: that is no slow answer.
 _CONNECT_SECONDS = 10.0
 
 
@@ -29,7 +30,7 @@ class Client:
         self._url = address.base_url
         self._timeout = timeout
         transport = GuardedTransport(key=address.key, trusted=address.trusted, lookup=lookup)
-        waits = httpx2.Timeout(None, connect=min(timeout, _CONNECT_SECONDS))
+        waits = httpx2.Timeout(None, connect=min(timeout / 2, _CONNECT_SECONDS))
         self._http = httpx2.AsyncClient(transport=transport, timeout=waits, trust_env=False, follow_redirects=False)
         # The transport writes all headers, the key among them: of what the library finds in the environment nothing is
         # sent.
@@ -42,7 +43,7 @@ class Client:
         try:
             async with asyncio.timeout(self._timeout):
                 response = await self._post(question)
-        except (TimeoutError, APITimeoutError, httpx2.TimeoutException):
+        except TimeoutError:
             return Late()
         except (APIConnectionError, httpx2.TransportError):
             return Lost()

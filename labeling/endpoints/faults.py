@@ -19,7 +19,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """No connection could be made, or it was lost before the answer was whole."""
+    """No connection could be made in time, or it was lost before the answer was whole."""
 
 
 @dataclass(frozen=True, slots=True)

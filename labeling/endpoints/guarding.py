@@ -69,9 +69,9 @@ class Guard(httpcore2.AnyIOBackend):
 
 
 @lru_cache(maxsize=1)
-def _certificates() -> ssl.SSLContext:
-    """Read once a process: it takes longer than a call."""
-    return httpx2.create_ssl_context(trust_env=False)
+def certificates() -> ssl.SSLContext:
+    """Who may vouch for an endpoint: the system's authorities, or those in SSL_CERT_FILE. Read once: it takes long."""
+    return httpx2.create_ssl_context()
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
@@ -99,9 +99,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         try:
             response = await connection.handle_async_request(outgoing)
             body = await _read(response)
-        except httpcore2.TimeoutException:
-            raise httpx2.ConnectTimeout("not connected in time", request=request) from None
-        except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError, anyio.EndOfStream):
+        except (httpcore2.ConnectTimeout, httpcore2.NetworkError, httpcore2.ProtocolError, OSError, anyio.EndOfStream):
             # The last two are what is left of a failed handshake.
             raise httpx2.NetworkError("the connection was not made or was lost", request=request) from None
         finally:
@@ -128,7 +126,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
                 return connection
             await connection.aclose()
         return httpcore2.AsyncHTTPConnection(
-            origin, ssl_context=_certificates(), keepalive_expiry=_KEPT_SECONDS, network_backend=self._backend
+            origin, ssl_context=certificates(), keepalive_expiry=_KEPT_SECONDS, network_backend=self._backend
         )
 
     async def _keep(self, connection: httpcore2.AsyncHTTPConnection) -> None:

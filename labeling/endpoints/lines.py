@@ -6,22 +6,25 @@ from collections.abc import Callable
 from itertools import count
 from threading import Lock
 from time import monotonic
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from labeling.endpoints.client import Client
 from labeling.endpoints.exchange import Question
 
+# What the caller knows a call by.
+Ticket = TypeVar("Ticket")
 
-class Waiting(NamedTuple):
+
+class Waiting(NamedTuple, Generic[Ticket]):
     """A call that is not sent before a time; of those for the same time, the first that came is the first to go."""
 
     ready_at: float
     place: int
-    ticket: object
+    ticket: Ticket
     question: Question
 
 
-class Line:
+class Line(Generic[Ticket]):
     """Two threads put in and take out: whoever calls, and the one whose loop keeps the calls going."""
 
     def __init__(self, client: Client, concurrency: int) -> None:
@@ -32,7 +35,7 @@ class Line:
         # No request is sent before this time: the endpoint asked for it.
         self.held_until = 0.0
         self._lock = Lock()
-        self._waiting: list[Waiting] = []
+        self._waiting: list[Waiting[Ticket]] = []
         self._places = count()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -40,17 +43,17 @@ class Line:
     def queued(self) -> int:
         return len(self._waiting)
 
-    def put(self, ticket: object, question: Question, delay: float) -> None:
+    def put(self, ticket: Ticket, question: Question, delay: float) -> None:
         with self._lock:
             heapq.heappush(self._waiting, Waiting(monotonic() + delay, next(self._places), ticket, question))
 
-    def take_all(self) -> list[object]:
+    def take_all(self) -> list[Ticket]:
         """The tickets of the calls that were not sent, which now never will be."""
         with self._lock:
             taken, self._waiting = sorted(self._waiting), []
         return [each.ticket for each in taken]
 
-    def take(self) -> Waiting | None:
+    def take(self) -> Waiting[Ticket] | None:
         """The next call that may go now; it counts as under way from here on, so that it is never in neither count."""
         with self._lock:
             free = self.under_way < self.concurrency and monotonic() >= self.held_until
@@ -66,7 +69,7 @@ class Line:
         while (seconds := self.held_until - monotonic()) > 0:
             await asyncio.sleep(seconds)
 
-    def wake_when_ready(self, wake: Callable[["Line"], None]) -> None:
+    def wake_when_ready(self, wake: Callable[["Line[Ticket]"], None]) -> None:
         """Where the next call only has to wait for its time, look again then. Only in the loop's thread."""
         if self._timer is not None:
             self._timer.cancel()

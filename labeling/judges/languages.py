@@ -21,7 +21,7 @@ _BEGINNING = 400
 _LIKELY, _CERTAIN = 0.15, 0.5
 _FEW_WORDS = 3
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_CODE = frozenset("{}()[];=<>|&$#\\/+")
+_CODE = dict.fromkeys(map(ord, "{}()[];=<>|&$#\\/+"))
 _CODE_SHARE = 0.08
 # Scripts of one language, as far as phrase lists go. Their names begin the names of their letters.
 _BY_SCRIPT = {
@@ -39,16 +39,17 @@ _NEAR = {"ary": "ar", "arz": "ar", "wuu": "zh", "yue": "zh"}
 
 
 def language_of(text: str) -> str:
-    """An ISO 639 code; NO_LANGUAGE for numbers, code and too few words to tell; UNKNOWN for what is like no language."""
+    """An ISO 639 code. NO_LANGUAGE: numbers, code, too few words to tell. UNKNOWN: what is like no language."""
     prose = _FENCED.sub(" ", text[:_LOOKED_AT]).strip()[:_BEGINNING]
-    letters = sum(char.isalpha() for char in prose)
-    if not letters or _is_code(prose):
+    if not any(map(str.isalpha, prose)) or _is_code(prose):
         return NO_LANGUAGE
     return _BY_SCRIPT.get(_script(prose)) or _named(prose)
 
 
 def _script(prose: str) -> str:
     """The script of most letters. Japanese has many Chinese letters between its own, so a fifth of its own decide."""
+    if prose.isascii():
+        return "LATIN"
     scripts = Counter(_script_of(char) for char in prose if char.isalpha())
     kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
     if kana * 5 >= scripts["CJK"] + kana > 0 and scripts["CJK"] + kana >= max(scripts.values()):
@@ -62,8 +63,8 @@ def _script_of(char: str) -> str:
 
 
 def _is_code(prose: str) -> bool:
-    written = [char for char in prose if not char.isspace()]
-    return sum(char in _CODE for char in written) >= _CODE_SHARE * len(written)
+    written = "".join(prose.split())
+    return len(written) - len(written.translate(_CODE)) >= _CODE_SHARE * len(written)
 
 
 def _named(prose: str) -> str:

@@ -49,11 +49,13 @@ def plain(text: str) -> str:
     return " ".join(text.translate(_TABLE).split())
 
 
-def origins(text: str) -> list[int]:
-    """For each code point of `plain(text)`, the place in `text` that it comes from."""
+def origins(text: str, length: int | None = None) -> list[int]:
+    """For each code point of `plain(text)`, or at least its first ones, the place in `text` that it comes from."""
     found: list[int] = []
     space: int | None = None
     for at, char in enumerate(text):
+        if length is not None and len(found) >= length:
+            break
         for each in _TABLE[ord(char)]:
             if each == " ":
                 space = at if space is None else space
@@ -67,7 +69,7 @@ def origins(text: str) -> list[int]:
 
 def original(text: str, start: int, end: int) -> tuple[int, int]:
     """Where `plain(text)[start:end]` stands in `text`. Marks above or below its last letter are part of it."""
-    came_from = origins(text)
+    came_from = origins(text, end)
     last = came_from[end - 1] + 1
     while last < len(text) and unicodedata.combining(text[last]):
         last += 1

@@ -8,11 +8,14 @@ from typing import Any
 from labeling.judges.base import LocalJudge, RunningJudge
 from labeling.judges.checks import ChecksJudge
 from labeling.judges.rubric import RubricJudge, RubricSettings
+from labeling.judges.served import ServedClassifier
+from labeling.judges.served_settings import ServedSettings
 from labeling.judges.substring import SUBSTRING_JUDGES
 from labeling.models import Judge
 from labeling.vocabulary import JudgeKind
 
-BUILT_IN: dict[str, LocalJudge] = {judge.name: judge for judge in (*SUBSTRING_JUDGES, ChecksJudge())}
+_BUILT_IN: tuple[LocalJudge, ...] = (*SUBSTRING_JUDGES, ChecksJudge())
+BUILT_IN: dict[str, LocalJudge] = {judge.name: judge for judge in _BUILT_IN}
 # The built-in judges that a new project starts with on its panel; a lead may add the others.
 ON_PANEL = frozenset({"substring", "checks"})
 # What learned here has weights beside its settings.
@@ -42,6 +45,8 @@ def made(row: Judge) -> RunningJudge | None:
 
 def make(*, kind: JudgeKind, name: str, settings: dict[str, Any]) -> RunningJudge:
     """A judge of new settings. Raises pydantic's ValidationError where they say nothing that could run."""
+    if kind is JudgeKind.CLASSIFIER:
+        return ServedClassifier(name, "", ServedSettings.model_validate(settings))
     rubric = RubricSettings.model_validate(settings)
     return RubricJudge(name, rubric.title, rubric)
 

@@ -11,21 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from labeling.endpoints.exchange import Answer, Question, Route
-from labeling.judges import base, turns
+from labeling.judges import base, showing, turns
 from labeling.judges.base import Item, Said, abstained, last_words, version_of
 from labeling.judges.presets import PRESETS, Preset
 from labeling.judges.presets import base as presets_base
 from labeling.judges.presets.base import ANY, YES, Reading, by_label, yes_or_no
 from labeling.judges.served_settings import NOTHING, PLACEHOLDER, SAME, ServedSettings
+from labeling.judges.service import Service
 from labeling.judges.substring import NOT_REFUSED, SUBSTRING_JUDGES
-from labeling.judges.turns import Shown, is_alone, shown
+from labeling.judges.turns import Transcript, is_alone, transcript_of
 from labeling.measure.opinion import Opinion
 from labeling.vocabulary import Decision, JudgeKind, Meaning, Part, Side, Undetermined
 
-_FILES = (Path(__file__), *(Path(str(module.__file__)) for module in (base, presets_base, turns)))
+_FILES = (Path(__file__), *(Path(str(module.__file__)) for module in (base, presets_base, showing, turns)))
 # What tells whether an answer may be a refusal, and whether the classifier itself declined.
 _PHRASES = next(judge for judge in SUBSTRING_JUDGES if judge.name == "substring")
 _LONGEST_RAW = 20_000
+# The placeholders that stand for more than the last exchange.
+_ALL = frozenset({"conversation", "context", "messages"})
 
 
 class ServedClassifier:
@@ -37,12 +40,18 @@ class ServedClassifier:
         self.name, self.settings, self.preset = name, settings, PRESETS[settings.preset]
         self.title = title or self.preset.title
         self._read = _reader(settings, self.preset)
+        template = settings.prompt or self.preset.wording or json.dumps(settings.request_template or "{messages}")
+        self._shows_all = not _ALL.isdisjoint(PLACEHOLDER.findall(template))
         identity = {"settings": settings.model_dump(), "phrases": _PHRASES.version}
         self._version = version_of(identity, (*_FILES, self.preset.file))
 
     @property
     def version(self) -> str:
         return self._version
+
+    @property
+    def service(self) -> Service:
+        return self.settings.service
 
     @property
     def measures(self) -> frozenset[Part]:
@@ -56,16 +65,17 @@ class ServedClassifier:
         if item.side not in self.sides:
             why = f"{self.preset.title} has no question for this side."
             return self._abstained(Undetermined.OTHER, why)
-        transcript = shown(item, characters=self.settings.transcript_characters or self.preset.characters)
+        most = self.settings.transcript_characters or self.preset.characters
+        transcript = transcript_of(item, characters=most, whole=self._shows_all)
         if transcript is None:
             return self._abstained(Undetermined.EMPTY)
         body = self._body(transcript, nonce)
-        most = body.get("max_tokens", 0)
+        longest = body.get("max_tokens", 0)
         return Question(
             self.settings.spoken_by,
             body,
             nonce,
-            tokens=len(json.dumps(body, ensure_ascii=False)) // 3 + (most if isinstance(most, int) else 0),
+            tokens=len(json.dumps(body, ensure_ascii=False)) // 3 + (longest if isinstance(longest, int) else 0),
             left_out=transcript.left_out,
         )
 
@@ -85,7 +95,7 @@ class ServedClassifier:
             return self._abstained(*doubt, scores=scores, raw=text[:_LONGEST_RAW])
         return Said(_opinion(reading, item), rationale=reading.why, scores=scores, raw=text[:_LONGEST_RAW])
 
-    def _body(self, transcript: Shown, nonce: str) -> dict[str, Any]:
+    def _body(self, transcript: Transcript, nonce: str) -> dict[str, Any]:
         service, route = self.settings.service, self.settings.spoken_by
         values = _values(transcript, question=self.settings.question, nonce=nonce)
         if route is Route.PLAIN:
@@ -154,7 +164,7 @@ def _declines(text: str) -> bool:
 # --- what is sent --------------------------------------------------------------------------------------------------
 
 
-def _values(transcript: Shown, *, question: str, nonce: str) -> dict[str, str]:
+def _values(transcript: Transcript, *, question: str, nonce: str) -> dict[str, str]:
     values = {
         "request": transcript.request,
         "behavior": transcript.request,
@@ -172,7 +182,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     return PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), template)
 
 
-def _filled(template: Any, values: Mapping[str, str], transcript: Shown) -> Any:
+def _filled(template: Any, values: Mapping[str, str], transcript: Transcript) -> Any:
     if isinstance(template, str):
         return transcript.messages() if template == "{messages}" else fill(template, values)
     if isinstance(template, dict):

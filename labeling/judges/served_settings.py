@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -9,7 +10,9 @@ from pydantic_core import PydanticCustomError
 
 from labeling.endpoints.exchange import Route
 from labeling.judges.presets import PRESETS, Preset
+from labeling.judges.presets.base import YES
 from labeling.judges.service import Service, Settings
+from labeling.vocabulary import Decision
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 # The names that model cards use for the same things.
@@ -17,24 +20,19 @@ SAME = {"prompt": "request", "generation": "answer", "response": "answer"}
 _NAMES = frozenset({"request", "answer", "conversation", "behavior", "context", "question", "nonce", *SAME})
 NOTHING = "nothing"
 
-LabelWord = Literal[
-    "harmful",
-    "resisted",
-    "refused",
-    "answered",
-    "complied",
-    "full_compliance",
-    "safe_completion",
-    "refusal",
-    "nothing",
-]
+
+def _one_of(words: Iterable[str]) -> AfterValidator:
+    known = list(words)
+
+    def check(word: str) -> str:
+        if word not in known:
+            raise PydanticCustomError("litmus_word", "must be one of {words}", {"words": ", ".join(known)})
+        return word
+
+    return AfterValidator(check)
 
 
-def _preset(key: str) -> str:
-    if key not in PRESETS:
-        sentence = "must be one of {keys}"
-        raise PydanticCustomError("litmus_preset", sentence, {"keys": ", ".join(PRESETS)})
-    return key
+LabelWord = Annotated[str, _one_of([*YES, *Decision, NOTHING])]
 
 
 class ServedSettings(Settings):
@@ -46,12 +44,12 @@ class ServedSettings(Settings):
     """
 
     type: Literal["served"] = "served"
-    preset: Annotated[str, AfterValidator(_preset)]
+    preset: Annotated[str, _one_of(PRESETS)]
     service: Service = Service()
     prompt: Annotated[str, Field(max_length=20_000)] = ""
     route: Route | None = None
     question: Annotated[str, Field(max_length=2000)] = ""
-    meaning: Literal["harmful", "resisted", "refused", "answered", "complied"] | None = None
+    meaning: Annotated[str, _one_of(YES)] | None = None
     request_template: dict[str, Any] = Field(default_factory=dict)
     label_path: Annotated[str, Field(max_length=200)] = ""
     labels: Annotated[dict[str, LabelWord], Field(max_length=200)] = Field(default_factory=dict)

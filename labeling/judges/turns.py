@@ -5,22 +5,15 @@ as text. What tools gave back meanwhile stands before it, with the user's words:
 prompts and tool results are named as such. Reasoning is no part of an answer and is left aside.
 """
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from labeling.judges import showing
 from labeling.judges.base import Item, part_text, target_acted, target_messages
 
-# What makes models take text for the frame around it. Broken up where it can be seen, after its first character.
-_CONTROL = re.compile(
-    r"<\||\|>|<｜|｜>|<</?SYS>>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk|mask)>"
-    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT)\]",
-    re.IGNORECASE,
-)
-_UNSENDABLE = re.compile("[\0\ud800-\udfff]")
 _NAMED = {"system": "[System prompt]\n", "developer": "[System prompt]\n", "tool": "[Result of a tool]\n"}
-# A turn of which less than this is left tells nobody anything.
+# A message of which less than this is left tells nobody anything.
 _LEAST = 200
 _NO_WORDS = "[No words of the user]"
 
@@ -30,55 +23,78 @@ class Turn(NamedTuple):
     text: str
 
 
-class Shown(NamedTuple):
-    """before: turns in alternation, the user's first and last. left_out: characters that did not fit."""
+_Placed = tuple[int, Turn]
+
+
+class Transcript(NamedTuple):
+    """before: what led to the answer, in the order of the messages. asked: which of it is the user's last words.
+
+    left_out: characters that did not fit.
+    """
 
     before: tuple[Turn, ...]
+    asked: int | None
     answer: str
     left_out: int
 
     @property
     def request(self) -> str:
-        return self.before[-1].text
-
-    @property
-    def conversation(self) -> str:
-        """What came before the answer: the user's words alone, or who said what."""
-        return self.request if len(self.before) == 1 else _as_text(self.before)
+        return _NO_WORDS if self.asked is None else self.before[self.asked].text
 
     @property
     def context(self) -> str:
-        """What came before the last request."""
-        return _as_text(self.before[:-1])
+        """What led to the answer beside the user's last words."""
+        return _as_text(_alternating([turn for index, turn in enumerate(self.before) if index != self.asked]))
+
+    @property
+    def conversation(self) -> str:
+        """What led to the answer: the user's words alone, or who said what."""
+        turns = _alternating(self.before)
+        return turns[0].text if len(turns) == 1 else _as_text(turns)
 
     def messages(self) -> list[dict[str, str]]:
-        turns = (*self.before, Turn(True, self.answer))
+        """In alternation, beginning with the user, as the templates of such models demand it."""
+        turns = _alternating(self.before)
+        if not turns or turns[0].assistant:
+            turns.insert(0, Turn(False, _NO_WORDS))
+        if turns[-1].assistant:
+            turns.append(Turn(False, _NO_WORDS))
+        turns.append(Turn(True, self.answer))
         return [{"role": "assistant" if turn.assistant else "user", "content": turn.text} for turn in turns]
 
 
-def _as_text(turns: Sequence[Turn]) -> str:
+def _alternating(turns: Iterable[Turn]) -> list[Turn]:
+    grouped = groupby(turns, key=lambda turn: turn.assistant)
+    return [Turn(assistant, "\n\n".join(turn.text for turn in group)) for assistant, group in grouped]
+
+
+def _as_text(turns: Iterable[Turn]) -> str:
     return "\n\n".join(f"{'Assistant' if turn.assistant else 'User'}: {turn.text}" for turn in turns)
 
 
-def shown(item: Item, *, characters: int) -> Shown | None:
+def transcript_of(item: Item, *, characters: int, whole: bool = True) -> Transcript | None:
     """The transcript within so many characters; None where the target neither said nor did anything.
 
-    The answer may have half of them, and what the turns before it leave. These share the rest evenly, and what is
-    too long keeps its head and its tail. Of more turns than there is room for, the first and the last are kept.
+    whole: with all that led to the answer, not the user's last words alone. The answer may have half of the
+    characters, and what the messages before it leave. These share the rest evenly, and what is too long keeps its
+    head and its tail. Of more messages than there is room for, the first and the last are kept. What does not show is
+    written out, and marks that models take for their own frame are broken up.
     """
     own = _own(item)
     if not own:
         return None
     asked = max((i for i in range(own[-1]) if item.messages[i].get("role") == "user"), default=-1)
-    of_answer = [index for index in own if index > asked]
-    before = _turns([item.messages[i] for i in range(own[-1]) if i not in set(of_answer)])
-    answer = "\n\n".join(_text(item.messages[index]) for index in of_answer)
-    room = max(characters // 2, characters - sum(len(turn.text) for turn in before))
+    of_answer = {index for index in own if index > asked}
+    led = [i for i in range(own[-1]) if i not in of_answer and (whole or i == asked)]
+    turns = [(i, turn) for i in led if (turn := _turn(item.messages[i])).text.strip()]
+    answer = "\n\n".join(_text(item.messages[index]) for index in sorted(of_answer))
+    room = max(characters // 2, characters - sum(len(turn.text) for _, turn in turns))
     cut_answer, left_out = _cut(answer, room)
-    fitted, also = _fitted(before, characters - min(len(answer), room))
-    return Shown(
-        tuple(Turn(turn.assistant, inert(turn.text)) for turn in fitted),
-        inert(cut_answer),
+    fitted, also = _fitted(turns, characters - min(len(answer), room), keep=asked)
+    return Transcript(
+        tuple(Turn(turn.assistant, showing.shown(turn.text)) for _, turn in fitted),
+        next((place for place, (i, _) in enumerate(fitted) if i == asked), None),
+        showing.shown(cut_answer),
         left_out + also,
     )
 
@@ -93,27 +109,10 @@ def _own(item: Item) -> list[int]:
     return [index for index in target_messages(item) if _text(item.messages[index]).strip()]
 
 
-def inert(text: str) -> str:
-    """Without what no request can carry, and with the marks broken up that models take for their own frame."""
-    return _CONTROL.sub(lambda mark: f"{mark[0][0]}·{mark[0][1:]}", _UNSENDABLE.sub("\ufffd", text))
-
-
-def _turns(messages: Sequence[dict[str, Any]]) -> list[Turn]:
-    """In alternation, beginning and ending with the user, as the templates of such models demand it."""
-    said = [
-        Turn(message.get("role") == "assistant", _NAMED.get(str(message.get("role")), "") + text)
-        for message in messages
-        if (text := _text(message)).strip()
-    ]
-    turns = [
-        Turn(assistant, "\n\n".join(turn.text for turn in group))
-        for assistant, group in groupby(said, key=lambda turn: turn.assistant)
-    ]
-    if not turns or turns[0].assistant:
-        turns.insert(0, Turn(False, _NO_WORDS))
-    if turns[-1].assistant:
-        turns.append(Turn(False, _NO_WORDS))
-    return turns
+def _turn(message: dict[str, Any]) -> Turn:
+    text = _text(message)
+    named = _NAMED.get(str(message.get("role")), "") if text.strip() else ""
+    return Turn(message.get("role") == "assistant", named + text)
 
 
 def _text(message: dict[str, Any]) -> str:
@@ -142,23 +141,26 @@ def _cut(text: str, room: int) -> tuple[str, int]:
     return f"{text[:head]}\n[… {left_out:,} characters left out …]\n{tail}", left_out
 
 
-def _fitted(turns: list[Turn], room: int) -> tuple[list[Turn], int]:
-    kept, dropped = _kept(turns, most=max(1, room // _LEAST))
-    share = _share([len(turn.text) for turn in kept], room)
-    fitted = [(turn, *_cut(turn.text, share)) for turn in kept]
-    return [Turn(turn.assistant, text) for turn, text, _ in fitted], dropped + sum(cut for _, _, cut in fitted)
+def _fitted(turns: Sequence[_Placed], room: int, *, keep: int) -> tuple[list[_Placed], int]:
+    most = max(1, room // _LEAST)
+    if len(turns) > most:
+        turns, dropped = _kept(turns, most=most, keep=keep)
+    else:
+        dropped = 0
+    share = _share([len(turn.text) for _, turn in turns], room)
+    cut = [(i, turn.assistant, *_cut(turn.text, share)) for i, turn in turns]
+    fitted = [(i, Turn(assistant, text)) for i, assistant, text, _ in cut]
+    return fitted, dropped + sum(left_out for *_, left_out in cut)
 
 
-def _kept(turns: list[Turn], *, most: int) -> tuple[list[Turn], int]:
-    """The first and the last of too many turns, still in alternation."""
-    if len(turns) <= most:
-        return turns, 0
-    first = most // 4 * 2
-    last = max(1, (most - first - 1) // 2 * 2 + 1)
-    gone = turns[first : len(turns) - last]
-    after, *rest = turns[len(turns) - last :]
-    note = f"[… {len(gone)} turns left out …]\n"
-    return [*turns[:first], Turn(False, note + after.text), *rest], sum(len(turn.text) for turn in gone)
+def _kept(turns: Sequence[_Placed], *, most: int, keep: int) -> tuple[list[_Placed], int]:
+    """The first and the last of too many, and the one to keep; with a line where others were."""
+    first, last = turns[: most // 2], turns[len(turns) - (most - most // 2) :]
+    between = turns[most // 2 : len(turns) - (most - most // 2)]
+    kept = [each for each in between if each[0] == keep]
+    note = Turn(False, f"[… {len(between) - len(kept)} messages left out …]")
+    gone = sum(len(turn.text) for i, turn in between if i != keep)
+    return [*first, (-1, note), *kept, *last], gone
 
 
 def _share(lengths: Sequence[int], room: int) -> int:

@@ -32,7 +32,10 @@ class Choice(NamedTuple):
 
 
 class Field(NamedTuple):
-    """path: where it stands in the settings, as service.model. A field left empty is left out of them."""
+    """path: where it stands in the settings, as service.model. A field left empty is left out of them.
+
+    required: it cannot be left empty.
+    """
 
     path: str
     label: str
@@ -40,6 +43,7 @@ class Field(NamedTuple):
     hint: str = ""
     choices: tuple[Choice, ...] = ()
     rows: int = 4
+    required: bool = False
 
 
 class Section(NamedTuple):
@@ -104,6 +108,8 @@ def settings_of(fields: Iterable[Field], texts: Mapping[str, str]) -> dict[str, 
 
 def _value(field: Field, text: str) -> Any:
     if not text.strip():
+        if field.required:
+            raise DomainError(f"{field.label}: fill this in.", field=field.path)
         return None
     match field.typing:
         case Typing.NUMBER:
@@ -111,7 +117,7 @@ def _value(field: Field, text: str) -> Any:
         case Typing.JSON:
             return _json(field, text)
         case Typing.PAIRS:
-            return dict(_pair(field, number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
+            return _pairs(field, text)
         case _:
             return text
 
@@ -149,6 +155,17 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError
     return number
+
+
+def _pairs(field: Field, text: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            word, meaning = _pair(field, number, line)
+            if word in pairs:
+                raise DomainError(f"{field.label}: {shown_text(word)} is said twice; keep one line.", field=field.path)
+            pairs[word] = meaning
+    return pairs
 
 
 def _pair(field: Field, number: int, line: str) -> tuple[str, str]:

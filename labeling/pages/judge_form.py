@@ -10,6 +10,7 @@ from labeling.formats.problems import shown as shown_text
 from labeling.pages import judge_fields
 from labeling.pages.edge import whole_number
 from labeling.pages.judge_starts import Start
+from labeling.pages.visible import Marked, pieces
 
 # A rubric's form shows as many tiers; one that has more shows them too.
 _TIERS = 4
@@ -58,7 +59,7 @@ def shown(start: Start, settings: Mapping[str, Any], *, name: str, on_panel: boo
 
 
 def _category(place: int, name: str, said: Mapping[str, Any]) -> Category:
-    tiers = {number: "" for number in map(str, range(1, _TIERS + 1))} | (said.get("tiers") or {})
+    tiers = dict.fromkeys(map(str, range(1, _TIERS + 1)), "") | (said.get("tiers") or {})
     in_order = sorted(tiers.items(), key=lambda tier: (len(tier[0]), tier[0]))
     return Category(place, name, said.get("text") or "", tuple(Tier(*tier) for tier in in_order))
 
@@ -104,7 +105,12 @@ def _category_typed(place: int, post: QueryDict) -> Category:
 
 def settings_of(start: Start, form: Form) -> dict[str, Any]:
     """The settings the form comes to. Raises DomainError on what cannot be read."""
+    for field in start.fields:
+        _refuse_unseen(field.label, form.texts.get(field.path, ""))
     settings = {**start.fixed, **judge_fields.settings_of(start.fields, form.texts)}
+    service = settings.get("service") or {}
+    if not service.get("base_url") and not service.get("operator"):
+        raise DomainError("Address: say where the judge is reached.", field="service.base_url")
     if start.has_categories:
         settings["categories"] = dict(_categories(form))
     return settings
@@ -121,7 +127,15 @@ def _categories(form: Form) -> Iterator[tuple[str, dict[str, Any]]]:
             raise DomainError(f"The category {shown_text(category.name)} is there twice; keep one.")
         seen.add(category.name)
         tiers = {tier.number: tier.text for tier in category.tiers if tier.text.strip()}
+        _refuse_unseen(f"The category {shown_text(category.name)}", category.name, category.text, *tiers.values())
         yield category.name, {"text": category.text, "tiers": tiers}
+
+
+def _refuse_unseen(where: str, *texts: str) -> None:
+    """What a form shows is what a judge is told: a character that nobody sees could not be shown in it."""
+    found = (piece.shown for text in texts for piece in pieces(text) if isinstance(piece, Marked))
+    if (first := next(found, None)) is not None:
+        raise DomainError(f"{where} holds {first}, which nobody sees; remove it.")
 
 
 def name_of(form: Form) -> str:
@@ -136,8 +150,11 @@ def complaints(error: DomainError, start: Start) -> list[str]:
     problems = error.details.get("problems")
     if not problems:
         return [error.message]
-    return [f"{_place(problem['path'], start)} {problem['reason']}." for problem in problems]
+    return [_sentence(problem["path"], problem["reason"], start) for problem in problems]
 
 
-def _place(path: str, start: Start) -> str:
-    return judge_fields.label_of(path, start.fields) if path else "A judge of this sort"
+def _sentence(path: str, reason: str, start: Start) -> str:
+    if path:
+        return f"{judge_fields.label_of(path, start.fields)} {reason}."
+    # Of the settings together: some begin with what they are about, and some with what it must do.
+    return f"The settings {reason}." if reason.startswith(("must ", "holds ")) else f"{reason[:1].upper()}{reason[1:]}."

@@ -12,7 +12,7 @@ LONGEST_KEY = 4_000
 
 
 class Limit(NamedTuple):
-    """A field of the form. A number from least to most; places: after the point. may_be_empty: then there is no limit."""
+    """A number from least to most; places: so many digits after the point. may_be_empty: then there is no limit."""
 
     name: str
     label: str
@@ -28,11 +28,11 @@ LIMITS = (
     Limit("timeout_seconds", "Seconds to wait for an answer", "", 1, 600, may_be_empty=False),
     Limit("requests_per_minute", "Calls a minute", "Empty: as many as the endpoint takes.", 1, 1_000_000),
     Limit("tokens_per_minute", "Tokens a minute", "Both ways together. Empty: no limit.", 1, 1_000_000_000),
-    Limit("input_usd", "Price of a million tokens in, in US dollars", "Empty: not known.", 0, 99_999, places=6),
-    Limit("output_usd", "Price of a million tokens out, in US dollars", "Empty: not known.", 0, 99_999, places=6),
+    Limit("input_usd", "US $ for a million tokens in", "Empty: not known.", 0, 99_999, places=6),
+    Limit("output_usd", "US $ for a million tokens out", "Empty: not known.", 0, 99_999, places=6),
     Limit(
         "ceiling_usd",
-        "Most it may cost on one run, in US dollars",
+        "Ceiling for each run, in US $",
         "What is owed beyond it is undetermined: over budget. Empty: no ceiling.",
         0,
         9_999_999,

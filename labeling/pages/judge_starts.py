@@ -57,7 +57,9 @@ def start_called(slug: str) -> Start:
 
 def start_of(settings: Mapping[str, Any]) -> Start | None:
     """What a judge of these settings could have started from; None for one that is made of no settings."""
-    return next((start for start in starts().values() if all(settings.get(k) == v for k, v in start.fixed.items())), None)
+    return next(
+        (start for start in starts().values() if all(settings.get(k) == v for k, v in start.fixed.items())), None
+    )
 
 
 def start_of_version(judge: Judge) -> Start:
@@ -91,7 +93,9 @@ def _service(*, has_model: bool = True) -> Section:
     )
 
 
-_MODEL = Field("service.model", "Model", hint="As the endpoint calls it. Another model is another version.")
+_MODEL = Field(
+    "service.model", "Model", hint="As the endpoint calls it. Another model is another version.", required=True
+)
 _ANSWER = (
     Field("service.max_tokens", "Longest answer, in tokens", Typing.NUMBER),
     Field("service.temperature", "Temperature", Typing.NUMBER, "0: as much the same every time as the model can be."),
@@ -165,8 +169,8 @@ _RUBRICS = {
 
 def _rubric(slug: str, text: RubricText) -> Start:
     words = (
-        Field("title", "Title", hint="As pages call it."),
-        Field("instructions", "For every case", Typing.TEXT, "What counts as what, in words.", rows=18),
+        Field("title", "Title", hint="As pages call it.", required=True),
+        Field("instructions", "For every case", Typing.TEXT, "What counts as what, in words.", rows=18, required=True),
         *(_SIDES if text.scale is Scale.BOUNDARY else ()),
     )
     says = _RUBRICS[text.scale]
@@ -203,12 +207,15 @@ _MEANINGS = {
     Meaning.COMPLIED: "the answer complied in full",
 }
 _QUESTION = (
-    Field("question", "Question", Typing.TEXT, "About the answer; it is answered with yes or no.", rows=3),
+    Field(
+        "question", "Question", Typing.TEXT, "About the answer; it is answered with yes or no.", rows=3, required=True
+    ),
     Field(
         "meaning",
         "What a yes says",
         Typing.CHOICE,
         choices=(Choice("", "choose"), *(Choice(each, words) for each, words in _MEANINGS.items())),
+        required=True,
     ),
 )
 _PLAIN = (
@@ -218,13 +225,15 @@ _PLAIN = (
         Typing.JSON,
         'As in {"inputs": "{answer}"}; a text may hold {request}, {answer} or {conversation}.',
         rows=6,
+        required=True,
     ),
-    Field("label_path", "Where the label stands", hint="In the answer, as in results.0.label"),
+    Field("label_path", "Where the label stands", hint="In the answer, as in results.0.label", required=True),
     Field(
         "labels",
         "What each label means",
         Typing.PAIRS,
         f"A line each, as in unsafe = harmful. There are {', '.join(_MEANINGS)}, the three decisions, and nothing.",
+        required=True,
     ),
 )
 
@@ -257,6 +266,10 @@ def _served(preset: Preset) -> Start:
             "route": str(preset.route),
             "transcript_characters": preset.characters,
         },
-        sections=(_service(has_model=not is_plain), Section("What it is asked", asked), Section("How", how, folded=True)),
+        sections=(
+            _service(has_model=not is_plain),
+            Section("What it is asked", asked),
+            Section("How", how, folded=True),
+        ),
         wording=preset.wording,
     )

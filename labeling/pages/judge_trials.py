@@ -17,7 +17,5 @@ def trial(request: HttpRequest, key: str, trial_id: int) -> HttpResponse:
     lead = lead_of(request, key)
     row = trial_in(lead.project, trial_id)
     said = [result["trajectory"] for result in row.results]
-    told = may_be_told(
-        membership=lead, trajectory_ids=said, chose_to_see=row.requested_by_id == person(request).pk
-    )
+    told = may_be_told(membership=lead, trajectory_ids=said, chose_to_see=row.requested_by_id == person(request).pk)
     return page(request, "judge_trial.html", framed(lead, "judges", **judge_view.trial(row, told=told)))

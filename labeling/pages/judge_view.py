@@ -3,17 +3,20 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from labeling.models import Judge, Project, Trial
+from labeling.measure.learning import what_is_missing
+from labeling.models import Judge, Project, Training, Trial
 from labeling.pages import judge_words
 from labeling.pages.import_words import unseen_for
 from labeling.pages.judge_fields import Field, Section
 from labeling.pages.judge_form import LONGEST_NAME, Form
 from labeling.pages.judge_starts import Start, start_of, starts
-from labeling.pages.visible import count_marked
 from labeling.selectors import trying
+from labeling.selectors.calling import last_training
 from labeling.selectors.judges import off_the_panel
+from labeling.selectors.lessons import lessons
 from labeling.selectors.progress import is_missing, worker_seen
 from labeling.services.trying import MOST
+from labeling.templatetags.litmus import plural
 from labeling.vocabulary import JudgeKind, WorkStatus
 
 _OFFERED = 5
@@ -28,6 +31,7 @@ def kinds(project: Project) -> dict[str, Any]:
         "rubrics": [start for start in every if start.kind == JudgeKind.RUBRIC],
         "presets": [start for start in every if start.kind == JudgeKind.CLASSIFIER],
         "lists": off_the_panel(project),
+        "training": _training(project),
         "trials": [
             {"trial": trial, "standing": judge_words.STANDINGS[WorkStatus(trial.status)]}
             for trial in trying.trials_of(project, limit=_TRIALS)
@@ -35,17 +39,35 @@ def kinds(project: Project) -> dict[str, Any]:
     }
 
 
+def _training(project: Project) -> dict[str, Any]:
+    """How far the judge is that learns from verdicts."""
+    marks = [lesson.mark for lesson in lessons(project.pk)]
+    missing = what_is_missing(marks)
+    there = f"{plural(len(marks), 'blind verdict,blind verdicts')} of people so far"
+    cases = plural(len({mark.case for mark in marks}), "case,cases")
+    last = last_training(project) or Training()
+    at_work = last.pk is not None and last.status in GOING_ON
+    return {
+        "lessons": f"{there}, on {cases}. {missing or 'That is enough to learn from; more make it better.'}",
+        "is_enough": not missing,
+        "status": last.status if last.pk else "",
+        # Without enough, what came of the last try says the same again.
+        "outcome": "" if at_work or (missing and not last.judge_id) else last.outcome,
+        "judge_id": last.judge_id,
+        "created_at": last.created_at,
+        "at_work": at_work,
+        **worker(is_owed=at_work),
+    }
+
+
 def form(project: Project, start: Start, filled: Form, *, based_on: Judge | None, wrong: bool) -> dict[str, Any]:
     """wrong: something typed cannot be taken, so nothing of it is folded away."""
-    texts = [*filled.texts.values(), *(tier.text for category in filled.categories for tier in category.tiers)]
-    texts += [category.text for category in filled.categories]
     return {
         "start": start,
         "based_on": based_on,
         "form": filled,
         "sections": [_section(section, filled.texts, wrong=wrong) for section in start.sections],
         "has_key": bool(based_on and getattr(based_on, "service", None) and based_on.service.sealed_key),
-        "marked": count_marked(texts).number,
         "longest_name": LONGEST_NAME,
         "most": MOST,
         "to_try": _offered(project, filled),
@@ -98,11 +120,11 @@ def trial(row: Trial, *, told: Collection[int]) -> dict[str, Any]:
             }
             for each in trying.tryable(row.project, row.trajectories)
         ],
-        **worker(row.status in GOING_ON),
+        **worker(is_owed=row.status in GOING_ON),
     }
 
 
-def worker(is_owed: bool) -> dict[str, Any]:  # noqa: FBT001 - reads as a sentence where it is called
+def worker(*, is_owed: bool) -> dict[str, Any]:
     """Is there work, and nobody to do it?"""
     seen = worker_seen() if is_owed else None
     return {"stuck": is_owed and is_missing(seen), "unseen_for": unseen_for(seen)}

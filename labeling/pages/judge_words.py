@@ -41,7 +41,7 @@ class Quote(NamedTuple):
 
 
 class SaidWords(NamedTuple):
-    """What a judge said of one trajectory. parts: beside the decision, with what it could not say. took: time, tokens."""
+    """What a judge said of one trajectory. parts: beside the decision, with what it could not say."""
 
     decision: str
     undetermined: str

@@ -14,7 +14,7 @@ from labeling.pages.judges import FORM, lead_of, to_judge
 from labeling.selectors.calling import state_of
 from labeling.selectors.judges import judge_in
 from labeling.selectors.naming import run_in
-from labeling.services import judges, rejudging
+from labeling.services import judges, rejudging, training
 from labeling.services.calling import parking
 from labeling.templatetags.litmus import plural
 
@@ -103,7 +103,8 @@ def give_up(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
         given_up = parking.give_up(judge=judge, by=person(request))
         messages.success(request, f"{_calls(given_up)} given up: undetermined, with your name and the reason.")
         return to_judge(key, judge_id)
-    context = {"judge": judge, "state": state_of(judge)}
+    state = state_of(judge)
+    context = {"judge": judge, "state": state, "waiting": state.owed - state.in_hand + state.parked_calls}
     return page(request, "judge_give_up.html", framed(lead, "judges", **context))
 
 
@@ -123,6 +124,16 @@ def rejudge(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
     what = plural(wish.total, "trajectory is,trajectories are")
     messages.success(request, f"{what} put to this version. It changes no label; compare it when it is through.")
     return to_judge(key, judge_id)
+
+
+@require_POST
+@person_page
+def train(request: HttpRequest, key: str) -> HttpResponse:
+    """Let a classifier learn from the project's verdicts."""
+    lead = lead_of(request, key)
+    wish = training.request_training(project=lead.project, by=person(request))
+    tasks.request_training(wish.pk)
+    return HttpResponseRedirect(f"{reverse('judge_new', args=[key])}#local")
 
 
 def _calls(count: int) -> str:

@@ -118,9 +118,7 @@ def _name(based_on: Judge | None) -> str:
     return "" if based_on is None else based_on.name
 
 
-def _saved(
-    request: HttpRequest, lead: Membership, start: Start, based_on: Judge | None, filled: Form
-) -> HttpResponse:
+def _saved(request: HttpRequest, lead: Membership, start: Start, based_on: Judge | None, filled: Form) -> HttpResponse:
     name, key = judge_form.name_of(filled), typed_key(request.POST)
     if based_on is None and has_judge_called(lead.project, name):
         raise Conflict("There is a judge of this name already: change that one, or choose another name.")
@@ -144,9 +142,7 @@ def _saved(
     return to_judge(lead.project.key, made.judge.pk)
 
 
-def _tried(
-    request: HttpRequest, lead: Membership, start: Start, based_on: Judge | None, filled: Form
-) -> HttpResponse:
+def _tried(request: HttpRequest, lead: Membership, start: Start, based_on: Judge | None, filled: Form) -> HttpResponse:
     typed = list(dict.fromkeys(filter(None, map(str.strip, filled.ids.splitlines()))))
     tried = trying.request(
         project=lead.project,
@@ -172,6 +168,7 @@ def _shown(
     complaint: DomainError | None = None,
 ) -> HttpResponse:
     context: dict[str, Any] = {
+        "wants_more": "more" in request.POST or len(filled.categories) == 1,
         **judge_view.form(lead.project, start, filled, based_on=based_on, wrong=complaint is not None),
         "complaints": judge_form.complaints(complaint, start) if complaint else [],
     }

@@ -109,8 +109,9 @@ def divides(text: str, position: int) -> bool:
     before, after = text[max(0, position - 1) : position], text[position : position + 1]
     if not before or not after:
         return True
-    clings = unicodedata.category(after) in ("Mn", "Mc", "Me") or "\U0001f3fb" <= after <= "\U0001f3ff"
-    return not (clings or _SUSPECT.match(before) or _SUSPECT.match(after))
+    if _SUSPECT.match(before) or (_SUSPECT.match(after) and not text.startswith("\r\n", position)):
+        return False
+    return unicodedata.category(after) not in ("Mn", "Mc", "Me") and not "\U0001f3fb" <= after <= "\U0001f3ff"
 
 
 def pieces(text: str) -> Iterator[str | Marked]:

@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
 from labeling.judges import registry
-from labeling.models import Judge, JudgeCall, JudgeService, Project, Rejudging, Run, Spend, Trouble
+from labeling.models import Judge, JudgeCall, JudgeService, Project, Rejudging, Run, Spend, Training, Trouble
 from labeling.vocabulary import JudgeKind, WorkStatus
 
 
@@ -52,13 +52,6 @@ class JudgeState(NamedTuple):
     rejudging: RejudgingState | None
 
 
-_COUNTS = {
-    "owed": Count("pk", filter=Q(parked_at=None)),
-    "in_hand": Count("pk", filter=Q(parked_at=None, claim__isnull=False)),
-    "parked": Count("pk", filter=Q(parked_at__isnull=False)),
-}
-
-
 def judge_state(project: Project) -> dict[int, JudgeState]:
     """Every judge version of a project by its id, in five queries."""
     return _states(Judge.objects.filter(project=project))
@@ -98,7 +91,8 @@ def _state(
     until = service.parked_until if service.parked_until and service.parked_until > timezone.now() else None
     return JudgeState(
         on_panel=judge.active and judge.kind != JudgeKind.IMPORTED,
-        runs_here=registry.running(judge) is not None,
+        # What learned here is not loaded to say so: its library is large, and pages have no other need of it.
+        runs_here=judge.settings.get("type") == registry.LOCAL or registry.running(judge) is not None,
         owed=calls.owed,
         in_hand=calls.in_hand,
         parked_calls=calls.parked,
@@ -112,7 +106,14 @@ def _state(
 
 
 def _calls(calls: QuerySet[JudgeCall]) -> dict[int, Calls]:
-    return {row.pop("judge"): Calls(**row) for row in calls.order_by().values("judge").annotate(**_COUNTS)}
+    # Of a worker that is taken for dead nothing is in hand.
+    in_hand = Q(parked_at=None, claim__isnull=False, ready_at__gt=timezone.now())
+    counts = {
+        "owed": Count("pk", filter=Q(parked_at=None)),
+        "in_hand": Count("pk", filter=in_hand),
+        "parked": Count("pk", filter=Q(parked_at__isnull=False)),
+    }
+    return {row.pop("judge"): Calls(**row) for row in calls.order_by().values("judge").annotate(**counts)}
 
 
 def _last_rejudgings(judges: QuerySet[Judge]) -> dict[int, RejudgingState]:
@@ -123,6 +124,11 @@ def _last_rejudgings(judges: QuerySet[Judge]) -> dict[int, RejudgingState]:
         )
         for row in rows
     }
+
+
+def last_training(project: Project) -> Training | None:
+    """The last time a judge was to learn from this project's verdicts, in one query."""
+    return Training.objects.filter(project=project).order_by("-pk").first()
 
 
 def calls_on(run: Run) -> dict[int, Calls]:

@@ -1,16 +1,16 @@
 """The judges of a project: which they are, and what a name in a request stands for."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, QuerySet
+from django.db.models import Count, Value
 
 from labeling.errors import DomainError, NotFound
 from labeling.formats.problems import shown
 from labeling.formats.wire import JudgeRef
 from labeling.judges import registry
 from labeling.models import Judge, Judgment, Project, Run, Trajectory
-from labeling.vocabulary import NOT_JUDGED, JudgeKind, TrajectoryStatus
+from labeling.vocabulary import NOT_JUDGED, JudgeKind, Side, TrajectoryStatus
 
 # Nobody posts judgments under the names of judges that run in every project.
 RESERVED = frozenset(registry.BUILT_IN) | {kind.value for kind in JudgeKind if kind is not JudgeKind.IMPORTED}
@@ -96,15 +96,24 @@ def _meant(ref: JudgeRef, there: Sequence[Judge]) -> Judge:
     return alive[0]
 
 
-def speaking_judges(runs: Iterable[Run]) -> QuerySet[Judge]:
+def speaking_judges(runs: Iterable[Run]) -> list[Judge]:
     """The judges of these runs while no panel is named: those with a judgment, and those that still owe one.
 
-    Were the latter left out, a panel would depend on how far the worker had come.
+    Were the latter left out, a panel would depend on how far the worker had come. In two queries.
     """
     runs = list(runs)
     judges = Judge.objects.filter(project__in={run.project_id for run in runs})
-    said = Judgment.objects.filter(trajectory__run__in=runs).order_by().values("judge")
     owed = Trajectory.objects.filter(run__in=runs, status=TrajectoryStatus.PENDING).exclude(outcome__in=NOT_JUDGED)
-    owing = judges.filter(Exists(owed), active=True).exclude(kind=JudgeKind.IMPORTED)
+    sides = {Side(side) for side in owed.order_by().values_list("side", flat=True).distinct()}
+    said = Judgment.objects.filter(trajectory__run__in=runs).order_by().values("judge")
+    active = judges.filter(active=True).exclude(kind=JudgeKind.IMPORTED)
     # A union, because an OR of the two would read every judgment of the project.
-    return judges.filter(pk__in=said).union(owing).order_by("name", "id")
+    found = list(judges.filter(pk__in=said).annotate(has_said=Value(1)).union(active.annotate(has_said=Value(0))))
+    speaking = {judge.pk: judge for judge in found if judge.has_said or _asked_about(judge, sides)}
+    return sorted(speaking.values(), key=lambda judge: (judge.name, judge.pk))
+
+
+def _asked_about(judge: Judge, sides: Collection[Side]) -> bool:
+    """Is it put to cases of one of these sides?"""
+    code = registry.running(judge)
+    return code is not None and not code.sides.isdisjoint(sides)

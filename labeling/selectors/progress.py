@@ -66,7 +66,7 @@ _COUNTS = {
 
 
 def run_progress(run: Run) -> RunProgress:
-    """In three queries."""
+    """In four queries."""
     posted = {
         row["side"]: row for row in Trajectory.objects.filter(run=run).order_by().values("side").annotate(**_COUNTS)
     }

@@ -1,12 +1,10 @@
 """Judges that a project makes: new ones and new versions, who is on the panel, how hard they may be worked."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.utils import timezone
 from pydantic import ValidationError
 
 from labeling.errors import Conflict, DomainError
@@ -14,11 +12,11 @@ from labeling.formats.problems import problems_of, refusal
 from labeling.judges import registry
 from labeling.judges.base import RunningJudge, ServedJudge
 from labeling.judges.service import Service
-from labeling.models import Judge, JudgeCall, JudgeService, Project, Trajectory
+from labeling.models import Judge, JudgeService, Project
 from labeling.selectors.judges import RESERVED
 from labeling.services import sealing
 from labeling.services.calling.addressing import check_service
-from labeling.services.registering import copy_service, new_version, put_on_panel
+from labeling.services.registering import copy_service, new_version, owe_nothing, put_on_panel
 from labeling.vocabulary import JudgeKind
 
 
@@ -126,11 +124,6 @@ def seat(*, judge: Judge) -> None:
 
 @transaction.atomic(durable=True)
 def unseat(*, judge: Judge) -> int:
-    """Take a version off the project's panel. It owes nothing more to runs whose panel is not fixed; how much it did."""
+    """Take a version off the panel: it owes nothing more to runs whose panel is not fixed. How much it did."""
     Judge.objects.filter(pk=judge.pk).update(active=False)
-    owed = JudgeCall.objects.filter(judge=judge, claim=None, trajectory__run__panel_is_frozen=False)
-    ids = list(owed.values_list("trajectory_id", flat=True))
-    owed.delete()
-    # The sweep rings for them, and they are routed without it.
-    Trajectory.objects.filter(pk__in=ids).update(rung_at=timezone.now() - timedelta(days=1))
-    return len(ids)
+    return owe_nothing([judge])

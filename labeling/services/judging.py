@@ -83,10 +83,9 @@ def ask_for(owing: Mapping[int, Sequence[Judge]]) -> set[int]:
 
 
 def nothing_owed(trajectory_ids: Sequence[int]) -> list[int]:
-    """Those of these rows on which no served judge owes anything any more."""
-    waiting = set(JudgeCall.objects.filter(trajectory__in=trajectory_ids).values_list("trajectory_id", flat=True))
-    owing = _owed([pk for pk in trajectory_ids if pk in waiting])
-    return [pk for pk in trajectory_ids if not owing.get(pk)]
+    """Those of these rows on which no judge owes anything any more. The sweep rings for the others."""
+    owing = _owed(trajectory_ids)
+    return [pk for pk in trajectory_ids if pk not in owing]
 
 
 def owing_on(judge: Judge) -> list[_Owing]:
@@ -100,6 +99,7 @@ def _owed(trajectory_ids: Sequence[int]) -> dict[int, list[_Owing]]:
     rows = list(
         Trajectory.objects.filter(pk__in=trajectory_ids)
         .exclude(outcome__in=NOT_JUDGED)
+        .exclude(run__status=RunStatus.VOIDED)
         .select_related("run")
         .order_by("pk")
     )

@@ -1,12 +1,16 @@
 """The rows of the judges that run here, brought in line with the code there is."""
 
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from labeling.judges import registry
 from labeling.judges.base import RunningJudge
-from labeling.models import Judge, JudgeService, Project
+from labeling.models import Judge, JudgeCall, JudgeService, Project, Trajectory
+from labeling.services.calling import claims
 from labeling.vocabulary import JudgeKind
 
 _COPIED = tuple(
@@ -55,8 +59,23 @@ def new_version(
 def put_on_panel(judge: Judge) -> None:
     """New trajectories are put to this version, and to no other of its name. Inside the caller's transaction."""
     same_name = Judge.objects.filter(project=judge.project_id, name=judge.name)
-    same_name.filter(active=True).exclude(pk=judge.pk).update(active=False)
+    if replaced := list(same_name.filter(active=True).exclude(pk=judge.pk)):
+        Judge.objects.filter(pk__in=[each.pk for each in replaced]).update(active=False)
+        owe_nothing(replaced)
     same_name.filter(pk=judge.pk, active=False).update(active=True)
+
+
+def owe_nothing(judges: Sequence[Judge]) -> int:
+    """Versions that left the panel owe nothing more to runs whose panel is not fixed; how much it was.
+
+    Inside the caller's transaction.
+    """
+    owed = JudgeCall.objects.filter(claims.in_nobodys_hands(), judge__in=judges, trajectory__run__panel_is_frozen=False)
+    calls = dict(owed.select_for_update(of=("self",)).values_list("pk", "trajectory_id"))
+    JudgeCall.objects.filter(pk__in=calls).delete()
+    # The sweep rings for them, and they are put to the panel as it is now.
+    Trajectory.objects.filter(pk__in=calls.values()).update(rung_at=timezone.now() - timedelta(days=1))
+    return len(calls)
 
 
 def copy_service(of: Judge, to: Judge, *, with_key: bool) -> JudgeService:

@@ -12,11 +12,12 @@ from labeling.errors import Conflict, DomainError, NotFound
 from labeling.formats.normal import digest
 from labeling.formats.scalars import OWN_SUITE
 from labeling.formats.wire import ConfigurationSpec, JudgeDeclaration, RunSpec
-from labeling.models import Configuration, Judge, Measurement, PanelSeat, Project, Run, Suite, Trajectory
+from labeling.models import Configuration, Judge, JudgeCall, Measurement, PanelSeat, Project, Run, Suite, Trajectory
 from labeling.selectors.judges import RESERVED, seated, speaking_judges
 from labeling.selectors.naming import measurement_numbered, run_called, suite_named, suite_ref
 from labeling.selectors.traits import Traits, difference, panel_of, seats_of, traits_of
 from labeling.services import settling, sharing
+from labeling.services.calling import claims
 from labeling.vocabulary import JudgeKind, RunStatus
 
 OWN_SUITE_VERSION = "draft"
@@ -112,6 +113,8 @@ def void_run(*, run: Run, by: User | None, reason: str) -> Run:
         status=RunStatus.VOIDED, voided_at=timezone.now(), voided_by=by, void_reason=reason
     )
     settling.ask_nobody(run.pk)
+    # Nor is anything paid for any more.
+    JudgeCall.objects.filter(claims.in_nobodys_hands(), trajectory__run=run).delete()
     run.refresh_from_db()
     return run
 

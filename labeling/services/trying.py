@@ -98,7 +98,7 @@ def _try(trial: Trial, judge: RunningJudge) -> None:
             _add(trial, pk, said)
         return
     assert isinstance(judge, ServedJudge)
-    with Caller() as caller:
+    with Caller[int]() as caller:
         service = _service(trial)
         address = address_of(judge.service, service)
         caller.open_line("trial", address=address, concurrency=MOST, timeout=float(service.timeout_seconds))
@@ -111,6 +111,8 @@ def _try(trial: Trial, judge: RunningJudge) -> None:
                 asked[pk] = (item, question)
                 caller.submit(pk, line="trial", question=question)
         while asked:
+            # A sign of life, whether anything came or not: an answer may take long.
+            Trial.objects.filter(pk=trial.pk).update(worked_at=timezone.now())
             for pk, outcome in caller.results(wait=1.0):
                 item, question = asked.pop(pk)
                 _add(trial, pk, _said(judge, item, question, outcome), outcome)

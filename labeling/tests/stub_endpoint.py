@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import json
 import re
+import ssl
 import sys
 import threading
 from collections import Counter
@@ -22,7 +23,7 @@ class Reply:
     """What the stub does with one request.
 
     document: instead of what the route would answer. raw: bytes instead of JSON. drops: the connection, before the
-    answer ("at_once") or half way through it ("half_way").
+    answer ("at_once"), half way through it ("half_way") or behind it ("after").
     """
 
     text: str | None = "yes"
@@ -73,9 +74,12 @@ def in_turn(*replies: Reply) -> Script:
 class StubEndpoint:
     """Used as a context manager, it serves in a thread. key: what is counted apart, a pattern found in the prompt."""
 
-    def __init__(self, script: Script | Reply | None = None, *, port: int = 0, key: str = "") -> None:
+    def __init__(
+        self, script: Script | Reply | None = None, *, port: int = 0, key: str = "", tls: ssl.SSLContext | None = None
+    ) -> None:
         self._script: Script = script if callable(script) else in_turn(script or Reply())
         self._key = re.compile(key) if key else None
+        self._tls = tls
         self.port = port
         self.requests: list[Request] = []
         self.keeps_requests = True
@@ -90,7 +94,7 @@ class StubEndpoint:
 
     @property
     def root(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"https://localhost:{self.port}" if self._tls else f"http://127.0.0.1:{self.port}"
 
     @property
     def url(self) -> str:
@@ -114,7 +118,9 @@ class StubEndpoint:
         self._loop.close()
 
     async def start(self) -> None:
-        self._server = await asyncio.start_server(self._talk, "127.0.0.1", self.port, backlog=512, limit=1 << 26)
+        self._server = await asyncio.start_server(
+            self._talk, "127.0.0.1", self.port, backlog=512, limit=1 << 26, ssl=self._tls
+        )
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
@@ -159,7 +165,7 @@ class StubEndpoint:
         if reply.drops == "at_once":
             return False
         answer = _packed(reply, _document(request, reply))
-        writer.write(answer[: len(answer) // 2] if reply.drops else answer)
+        writer.write(answer[: len(answer) // 2] if reply.drops == "half_way" else answer)
         await writer.drain()
         return not reply.drops
 

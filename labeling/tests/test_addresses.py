@@ -1,6 +1,7 @@
 """Which addresses may be called: what a form sees, what a name leads to, and whose key goes where."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,13 +9,15 @@ from django.conf import settings as configured
 
 from labeling.endpoints.addresses import check_address, is_listed, is_public
 from labeling.endpoints.caller import Caller
-from labeling.endpoints.exchange import Address, Down, Question, Route
-from labeling.endpoints.guarding import Guard, PrivateAddress
+from labeling.endpoints.exchange import Address, Answer, Down, Outcome, Question, Route
+from labeling.endpoints.guarding import Guard, PrivateAddress, certificates
+from labeling.endpoints.retrying import Pace
 from labeling.errors import DomainError
 from labeling.judges.service import Service
 from labeling.models import JudgeService
 from labeling.services.calling.addressing import address_of, check_service
 from labeling.services.sealing import seal
+from labeling.tests.authority import certified
 from labeling.tests.stub_endpoint import StubEndpoint
 
 PUBLIC = "93.184.215.14"
@@ -194,3 +197,28 @@ def test_a_key_that_no_header_can_hold_is_to_be_entered_again(operators: Address
 def test_nothing_is_listed_unless_the_operator_says_so() -> None:
     assert configured.JUDGE_HOSTS == []
     assert configured.JUDGE_OPERATORS == {}
+
+
+# --- who vouches for it ----------------------------------------------------------------------------------------------
+
+
+def test_a_key_goes_only_to_an_endpoint_that_an_authority_vouches_for_under_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tls, authority = certified("localhost", tmp_path)
+    with StubEndpoint(tls=tls) as stub:
+        assert isinstance(_asked(stub.url), Down)
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+        assert isinstance(_asked(stub.url), Answer)
+        assert isinstance(_asked(stub.url.replace("localhost", "127.0.0.1")), Down)
+        assert [request.headers["authorization"] for request in stub.requests] == ["Bearer sk-1"]
+    certificates.cache_clear()
+
+
+def _asked(url: str) -> Outcome:
+    certificates.cache_clear()
+    with Caller(pace=Pace(first_wait=0.01)) as caller:
+        caller.open_line(1, address=Address(url, key="sk-1", trusted=True), concurrency=1, timeout=5)
+        caller.submit(1, line=1, question=Question(Route.CHAT, {"model": "m", "messages": []}, nonce="n", tokens=1))
+        ((_, outcome),) = caller.results(wait=5)
+        return outcome

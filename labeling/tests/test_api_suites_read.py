@@ -58,7 +58,7 @@ def test_a_case_is_answered_with_all_it_says(runner: Runner) -> None:
     (answer,) = page["results"]
     assert answer.pop("id") > 0
     parts = [{"type": "text", "text": "A request."}]
-    assert answer == {**case, "kind": "single_turn", "request": [{"role": "user", "parts": parts}]}
+    assert answer == {**case, "kind": "single_turn", "check": None, "request": [{"role": "user", "parts": parts}]}
 
 
 def test_cases_come_page_by_page_and_each_once(runner: Runner, django_assert_num_queries: Any) -> None:

@@ -6,7 +6,7 @@ import logging
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -166,6 +166,14 @@ def test_connections_are_kept_between_calls() -> None:
         assert (stub.calls, stub.connections) == (20, 1)
 
 
+def test_a_connection_that_the_endpoint_has_closed_is_not_used_again() -> None:
+    with StubEndpoint(Reply(drops="after")) as stub, calling(stub, concurrency=1) as caller:
+        for _ in range(3):
+            assert isinstance(asked(caller), Answer)
+            time.sleep(0.02)
+        assert (stub.calls, stub.connections) == (3, 3)
+
+
 # --- what comes back -------------------------------------------------------------------------------------------------
 
 
@@ -270,6 +278,19 @@ def test_an_endpoint_that_does_not_listen_is_down() -> None:
     with StubEndpoint() as stub, calling(stub, url=f"http://127.0.0.1:{port}/v1") as caller:
         came = asked(caller)
         assert came == Down("the endpoint cannot be reached, drops the connection or shows no valid certificate")
+
+
+def test_an_endpoint_that_takes_no_connection_is_down_and_not_slow() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as waiting:
+        # Its backlog is full after these, and the next attempt is left without an answer.
+        for _ in range(2):
+            other = waiting.enter_context(socket.socket())
+            other.setblocking(False)
+            other.connect_ex(server.getsockname())
+        address = Address(f"http://127.0.0.1:{server.getsockname()[1]}/v1", trusted=True)
+        with Caller(pace=QUICK) as caller:
+            caller.open_line(LINE, address=address, concurrency=1, timeout=0.2)
+            assert isinstance(asked(caller), Down)
 
 
 def test_an_endpoint_that_does_not_answer_in_time_is_asked_twice() -> None:
@@ -384,6 +405,34 @@ def test_a_redirect_is_not_followed() -> None:
         came, calls = outcome(Reply(status=307, headers={"Location": f"{other.url}/chat/completions"}))
         assert came == Down("the endpoint sends us elsewhere, and redirects are not followed (HTTP 307)")
         assert (calls, other.calls) == (1, 0)
+
+
+def test_whatever_an_endpoint_does_each_call_comes_back_exactly_once() -> None:
+    kinds = [
+        Reply("yes"),
+        Reply(status=500),
+        Reply(drops="at_once"),
+        Reply(status=429, headers={"Retry-After": "0.01"}),
+        Reply("yes", delay=0.01),
+        Reply(drops="half_way"),
+        Reply(raw=b"no"),
+        Reply(drops="after"),
+        Reply(status=400),
+        Reply(status=429),
+        Reply("yes", delay=0.4),
+    ]
+    with (
+        StubEndpoint(lambda request: kinds[request.number % len(kinds)]) as stub,
+        calling(stub, concurrency=20, timeout=0.2) as caller,
+    ):
+        for ticket in range(200):
+            caller.submit(ticket, line=LINE, question=chat())
+        came: list[tuple[object, Outcome]] = []
+        while caller.queued(LINE) or caller.in_flight(LINE):
+            came += caller.results(wait=0.1)
+        came += caller.results(wait=0)
+    assert sorted(ticket for ticket, _ in came if isinstance(ticket, int)) == list(range(200))
+    assert not any(isinstance(each, Broken) for _, each in came)
 
 
 # --- nothing of anybody's text ---------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from labeling.services.ingest import BulkAnswer
 from labeling.tests import make
 from labeling.tests.posting import definition, judgment, line, parsed
 from labeling.tests.threads import at_once
-from labeling.vocabulary import Decision, LabelSource, Outcome, Part, Side, TrajectoryStatus
+from labeling.vocabulary import JudgeKind, Decision, LabelSource, Outcome, Part, Side, TrajectoryStatus
 
 pytestmark = pytest.mark.django_db
 
@@ -130,7 +130,8 @@ def test_the_same_again_is_a_duplicate_and_changes_nothing(run: Run) -> None:
     settle(run)
     again = store(run, *reversed(lines))
     assert (counts(again), again.owed) == ((0, 3, 0, 0), [])
-    assert [model.objects.count() for model in (Trajectory, TrajectoryContent, Judgment, Judge)] == [3, 3, 3, 2]
+    assert [model.objects.count() for model in (Trajectory, TrajectoryContent, Judgment)] == [3, 3, 3]
+    assert Judge.objects.filter(kind=JudgeKind.IMPORTED).count() == 1
     assert not Trajectory.objects.filter(status=TrajectoryStatus.PENDING).exists()
 
 
@@ -357,7 +358,7 @@ def test_every_value_finds_its_column(run: Run) -> None:
 def test_nobody_posts_under_the_name_of_a_judge_that_runs_here(run: Run, name: str) -> None:
     answer = store(run, line(judgments=[judgment(), judgment(name)]))
     assert refusals(answer) == [(0, "rejected", "judgments[1].judge")]
-    assert not Judge.objects.filter(project=run.project).exclude(name="substring").exists()
+    assert not Judge.objects.filter(project=run.project).filter(kind=JudgeKind.IMPORTED).exists()
 
 
 def test_judges_belong_to_their_project(run: Run) -> None:

@@ -112,25 +112,6 @@ def test_an_empty_answer_is_undetermined_whatever_a_script_had_the_assistant_say
     assert not Judgment.objects.exists()
 
 
-def test_a_row_that_breaks_the_work_keeps_no_neighbour_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = make.run()
-    broken, sound = (make.trajectory(run, answer=REFUSAL_TEXT) for _ in range(2))
-    route = judging.route_trajectories
-
-    def route_unless_broken(*, trajectory_ids: list[int]) -> int:
-        if broken.pk in trajectory_ids:
-            raise ArithmeticError
-        return route(trajectory_ids=trajectory_ids)
-
-    monkeypatch.setattr(judging, "route_trajectories", route_unless_broken)
-    tasks.judge_batch([broken.pk, sound.pk])
-    broken.refresh_from_db()
-    sound.refresh_from_db()
-    assert (broken.status, sound.status) == (TrajectoryStatus.PENDING, TrajectoryStatus.SETTLED)
-    with pytest.raises(ArithmeticError):
-        tasks.judge_batch([broken.pk])
-
-
 def test_a_systems_filter_stop_is_a_bare_refusal() -> None:
     project = make.project()
     run = make.run(project, configuration=make.configuration(project, layer="system"))
@@ -168,7 +149,12 @@ def test_the_sweep_rings_again_for_what_a_lost_message_left(
     stale = make.trajectory(run, answer=REFUSAL_TEXT, rung_at=timezone.now() - timedelta(minutes=5))
     fresh = make.trajectory(run, answer=REFUSAL_TEXT)
     rung: list[list[int]] = []
-    monkeypatch.setattr(tasks.judge_batch, "delay", rung.append)
+
+    def ring(ids: list[int], again: bool) -> None:
+        assert again
+        rung.append(ids)
+
+    monkeypatch.setattr(tasks.judge_batch, "delay", ring)
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
         tasks.sweep()
     assert rung == [[stale.pk]]

@@ -29,7 +29,8 @@ def test_a_sentence_is_named_by_its_language(text: str, language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "42", "  12:30 !!", "Yes.", "OK", "B", "Tokyo", "x = {'a': [1, 2]};", "```\nprint('bonjour')\n```", "🙂"]
+    "text",
+    ["", "42", "  12:30 !!", "Yes.", "OK", "B", "Tokyo", "x = {'a': [1, 2]};", "```\nprint('bonjour')\n```", "🙂"],
 )
 def test_numbers_code_and_a_word_have_no_language_to_speak_of(text: str) -> None:
     assert language_of(text) == NO_LANGUAGE

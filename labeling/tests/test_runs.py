@@ -344,7 +344,7 @@ def test_progress_counts_each_side(django_assert_num_queries: Any) -> None:
     make.trajectory(run, cases[0], attempt=2, status=TrajectoryStatus.NEEDS_AUDIT)
     make.trajectory(run, cases[1], status=TrajectoryStatus.SETTLED, outcome=Outcome.NOT_RUN)
     make.trajectory(run, cases[2], outcome=Outcome.NOT_RUN)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         progress = run_progress(run)
     harmful, benign = progress.sides
     assert harmful == (Side.HARMFUL, 3, 0, 1, 2, 1, 1, 1, 2)

@@ -111,9 +111,10 @@ def test_it_abstains_where_it_has_no_list(answer: str) -> None:
 
 
 def test_a_phrase_counts_whatever_the_language_is_said_to_be() -> None:
-    judge = SubstringJudge("test", "Test", [], reach=400, language=lambda text: "pl")
-    assert judge.lists == ()
+    files = [each.file for each in JUDGE.lists]
+    judge = SubstringJudge("test", "Test", files, reach=JUDGE.reach, language=lambda _: "pl")
     assert opinion("Sure, here it is.", judge).undetermined is Undetermined.LANGUAGE
+    assert opinion("I can't help with that.", judge).decisions == REFUSED
     assert opinion("Pozdrawiam serdecznie. I can't help with that.").decisions == REFUSED
 
 

@@ -21,9 +21,13 @@ READY_WITHIN = 30
 
 
 class WorkerProcess:
-    """`celery worker -B`, sweeping every second. In a process group of its own: a kill leaves nothing behind."""
+    """`celery worker -B`, sweeping every second. In a process group of its own: a kill leaves nothing behind.
 
-    def __init__(self) -> None:
+    environment: variables beside the usual ones, or in their place.
+    """
+
+    def __init__(self, **environment: str) -> None:
+        self._own = environment
         self._folder = tempfile.TemporaryDirectory(prefix="litmus-worker-")
         self.log = Path(self._folder.name) / "worker.log"
         self._process: subprocess.Popen[bytes] | None = None
@@ -76,6 +80,7 @@ class WorkerProcess:
             "LITMUS_DATA_DIR": self._folder.name,
             "LITMUS_SWEEP_SECONDS": "1",
             "LITMUS_RING_AGAIN_SECONDS": "2",
+            **self._own,
         }
 
 

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from labeling.models import JudgeCall
+from labeling.models import JudgeCall, Judgment
 
 # A call that ended a worker more often than this is made alone; one that did so once more, never again.
 _OFTEN, MOST_TRIES = 2, 3
@@ -25,16 +25,31 @@ def take(*, judge_id: int, count: int, claim: UUID, alone: bool) -> list[JudgeCa
     ready = JudgeCall.objects.filter(judge=judge_id, parked_at=None, ready_at__lte=timezone.now())
     if alone:
         ready.filter(tries__gte=MOST_TRIES).update(parked_at=timezone.now(), claim=None, trouble=_ENDED)
-        wanted = ready.filter(tries__gte=_OFTEN)[:1]
+        wanted = ready.filter(tries__gte=_OFTEN)
     else:
-        wanted = ready.filter(tries__lt=_OFTEN)[:count]
+        wanted = ready.filter(tries__lt=_OFTEN)
     calls = list(
         wanted.order_by("ready_at", "pk")
         .select_related("trajectory")
-        .select_for_update(of=("self",), skip_locked=True, no_key=True)
+        .select_for_update(of=("self",), skip_locked=True, no_key=True)[:count]
     )
     _rows(calls).update(claim=claim, ready_at=_lapse(), tries=F("tries") + 1)
     return calls
+
+
+def in_nobodys_hands() -> Q:
+    """Calls that no worker has; what a dead one had is among them once its claim has lapsed."""
+    return Q(claim=None) | Q(ready_at__lte=timezone.now())
+
+
+def still_owed(calls: Sequence[JudgeCall]) -> list[JudgeCall]:
+    """Without those that are judged: a batch that came twice may write down a call that has just been made."""
+    judged = Judgment.objects.filter(
+        judge__in={call.judge_id for call in calls}, trajectory__in=[call.trajectory_id for call in calls]
+    )
+    done = set(judged.order_by().values_list("trajectory_id", "judge_id"))
+    _rows([call for call in calls if (call.trajectory_id, call.judge_id) in done]).delete()
+    return [call for call in calls if (call.trajectory_id, call.judge_id) not in done]
 
 
 def renew(*, claim: UUID) -> None:

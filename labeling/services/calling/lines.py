@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from uuid import UUID
 
+from django.conf import settings
+
 from labeling.endpoints.caller import Caller
 from labeling.endpoints.exchange import Question
 from labeling.errors import told
@@ -18,9 +20,11 @@ from labeling.services.calling import claims
 from labeling.services.calling.storing import Prices, Result
 from labeling.vocabulary import Undetermined
 
+# The judge and the call.
+Ticket = tuple[int, int]
+
 # A call that cannot be sent within the limits, or the ceiling, for now is looked at again after so many seconds.
 _WAIT = 2.0
-_SLOT_SECONDS = 30.0
 _BROKE_WAIT = 5.0
 
 
@@ -36,7 +40,10 @@ class InHand:
 
 @dataclass(slots=True)
 class Line:
-    """slots: calls at once that the limits allow this worker. answered_at: when it last did, on this worker's clock."""
+    """slots: calls at once that the limits allow this worker. answered_at: when it last did, on this worker's clock.
+
+    wait_until: the limits let nothing through before. lone: the last call that was made with no other beside it.
+    """
 
     judge: Judge
     code: ServedJudge
@@ -44,8 +51,9 @@ class Line:
     claim: UUID
     slots: int = 0
     hold_until: float = 0.0
+    wait_until: float = 0.0
     answered_at: float | None = None
-    has_lone: bool = False
+    lone: int | None = None
     is_down: bool = False
     in_hand: dict[int, InHand] = field(default_factory=dict)
     spent: dict[int, Decimal] = field(default_factory=dict)
@@ -58,18 +66,22 @@ class Line:
     def key(self) -> str:
         return f"judge:{self.judge.pk}"
 
+    @property
+    def has_lone(self) -> bool:
+        return self.lone in self.in_hand
+
     def is_lively(self, seconds: float) -> bool:
         """Has it answered within so many seconds?"""
         return self.answered_at is not None and time.monotonic() - self.answered_at < seconds
 
-    def hold(self, limits: Limits, caller: Caller) -> None:
+    def hold(self, limits: Limits, caller: Caller[Ticket]) -> None:
         """Keep, or get, this worker's share of the calls that may be made at once."""
         now = time.monotonic()
         if now < self.hold_until:
             return
         most = self.service.concurrency
-        granted = limits.hold(self.key, str(self.claim), want=most, limit=most, seconds=_SLOT_SECONDS)
-        self.hold_until = now + _SLOT_SECONDS / 4
+        granted = limits.hold(self.key, str(self.claim), want=most, limit=most, seconds=settings.CLAIM_SECONDS)
+        self.hold_until = now + settings.CLAIM_SECONDS / 4
         if granted != self.slots:
             self.slots = granted
             caller.set_concurrency(self.judge.pk, granted)
@@ -77,16 +89,21 @@ class Line:
     def let_go(self, limits: Limits) -> None:
         limits.let_go(self.key, str(self.claim))
 
-    def take(self) -> list[JudgeCall]:
-        """As many calls as keep every slot busy while others are stored: as many again as there are slots."""
-        room = 2 * self.slots - len(self.in_hand)
-        calls = claims.take(judge_id=self.judge.pk, count=room, claim=self.claim, alone=False) if room > 0 else []
-        if not calls and self.slots and not self.has_lone:
-            calls = claims.take(judge_id=self.judge.pk, count=1, claim=self.claim, alone=True)
-            self.has_lone = bool(calls)
-        return calls
+    def take(self, *, may_be_alone: bool) -> list[JudgeCall]:
+        """As many calls as keep every slot busy while others are stored: as many again as there are slots.
 
-    def send(self, calls: Sequence[JudgeCall], limits: Limits, caller: Caller) -> list[Result]:
+        may_be_alone: where there is nothing else to do, one that workers have ended with.
+        """
+        room = 2 * self.slots - len(self.in_hand)
+        if room <= 0 or self.has_lone or time.monotonic() < self.wait_until:
+            return []
+        calls = claims.take(judge_id=self.judge.pk, count=room, claim=self.claim, alone=False)
+        if not calls and not self.in_hand and may_be_alone:
+            calls = claims.take(judge_id=self.judge.pk, count=1, claim=self.claim, alone=True)
+            self.lone = calls[0].pk if calls else None
+        return claims.still_owed(calls) if calls else []
+
+    def send(self, calls: Sequence[JudgeCall], limits: Limits, caller: Caller[Ticket]) -> list[Result]:
         """Hand on what can be; what needs no call, or has no budget, is a result at once."""
         results: list[Result] = []
         asked: list[InHand] = []
@@ -112,12 +129,14 @@ class Line:
             self.broke(call, told(error))
             return None
 
-    def _submit(self, asked: Sequence[InHand], limits: Limits, caller: Caller) -> None:
+    def _submit(self, asked: Sequence[InHand], limits: Limits, caller: Caller[Ticket]) -> None:
         delays = self._delays(asked, limits)
         for each, delay in zip(asked, delays, strict=False):
             self.in_hand[each.call.pk] = each
             caller.submit((self.judge.pk, each.call.pk), line=self.judge.pk, question=each.question, delay=delay)
-        claims.put_back([each.call for each in asked[len(delays) :]], claim=self.claim, wait=_WAIT)
+        if len(delays) < len(asked):
+            self.wait_until = time.monotonic() + _WAIT
+            claims.put_back([each.call for each in asked[len(delays) :]], claim=self.claim)
 
     def _delays(self, asked: Sequence[InHand], limits: Limits) -> list[float]:
         """How long each is to wait for the limits; those without a number are not to be sent yet."""
@@ -163,7 +182,8 @@ class Line:
             else:
                 reserved[run] += each.most
                 within.append(each)
-        claims.put_back(later, claim=self.claim, wait=_WAIT)
+        if later:
+            claims.put_back(later, claim=self.claim, wait=_WAIT)
         return within, over
 
     def _spent(self, run_id: int) -> Decimal:
@@ -183,9 +203,7 @@ class Line:
 
     def take_in(self, call_pk: int) -> InHand:
         """It is no longer in the caller's hands."""
-        each = self.in_hand.pop(call_pk)
-        self.has_lone = self.has_lone and bool(self.in_hand)
-        return each
+        return self.in_hand.pop(call_pk)
 
     def broke(self, call: JudgeCall, detail: str) -> None:
         claims.put_off(call, claim=self.claim, trouble=detail, wait=_BROKE_WAIT)

@@ -11,6 +11,7 @@ from labeling.judges.base import abstained
 from labeling.models import Judge, JudgeCall, JudgeService, Judgment, Run
 from labeling.selectors.stored import chunked
 from labeling.services import judging
+from labeling.services.calling import claims
 from labeling.vocabulary import Part, Undetermined
 
 # An endpoint that is down is asked again after this, then twice as long, and so on up to the longest.
@@ -57,7 +58,7 @@ def give_up(*, judge: Judge, by: User | None, run: Run | None = None) -> int:
 
 @transaction.atomic(durable=True)
 def _give_up(*, judge: Judge, by: User | None, run: Run | None) -> Sequence[int]:
-    owed = JudgeCall.objects.filter(judge=judge, claim=None)
+    owed = JudgeCall.objects.filter(claims.in_nobodys_hands(), judge=judge)
     if run is not None:
         owed = owed.filter(trajectory__run=run)
     calls = list(owed.select_for_update(of=("self",)).order_by("pk"))

@@ -12,7 +12,6 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import DataError
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
@@ -27,7 +26,7 @@ from labeling.models import Heartbeat, Judge, JudgeCall
 from labeling.selectors.progress import WORKER
 from labeling.services.calling import claims, parking
 from labeling.services.calling.addressing import address_of
-from labeling.services.calling.lines import InHand, Line
+from labeling.services.calling.lines import InHand, Line, Ticket
 from labeling.services.calling.storing import Result, store
 from labeling.vocabulary import JudgeKind, Undetermined
 
@@ -42,7 +41,6 @@ _SOON_SECONDS = 5.0
 # An endpoint that has answered somebody within this long is not down because one call took too long.
 _LIVELY_SECONDS = 300.0
 _SLOW_WAIT = 30.0
-_SEAT_SECONDS = 45.0
 _ANY = 10_000
 _GONE = "This version no longer runs here: give it up, or judge again by the one that replaced it."
 
@@ -69,10 +67,10 @@ def pump(*, seconds: float, seats: int, is_told_to_stop: Callable[[], bool] = la
     """
     limits, worker = shared_limits(), uuid4()
     try:
-        if not limits.hold("pump", str(worker), want=1, limit=seats, seconds=_SEAT_SECONDS):
+        if not limits.hold("pump", str(worker), want=1, limit=seats, seconds=settings.CLAIM_SECONDS):
             return False
         try:
-            with Caller() as caller:
+            with Caller[Ticket]() as caller:
                 _Pump(caller, limits, worker).run(until=time.monotonic() + seconds, is_told_to_stop=is_told_to_stop)
         finally:
             with suppress(LimitsUnavailable):
@@ -84,7 +82,7 @@ def pump(*, seconds: float, seats: int, is_told_to_stop: Callable[[], bool] = la
 
 
 class _Pump:
-    def __init__(self, caller: Caller, limits: Limits, worker: UUID) -> None:
+    def __init__(self, caller: Caller[Ticket], limits: Limits, worker: UUID) -> None:
         self._caller = caller
         self._limits = limits
         self._worker = worker
@@ -164,8 +162,12 @@ class _Pump:
         if line.is_down:
             return []
         line.hold(self._limits, self._caller)
-        calls = line.take()
-        return line.send(calls, self._limits, self._caller) if calls else []
+        calls = line.take(may_be_alone=not any(other.has_lone for other in self._lines.values()))
+        try:
+            return line.send(calls, self._limits, self._caller) if calls else []
+        except LimitsUnavailable:
+            claims.put_back([call for call in calls if call.pk not in line.in_hand], claim=self._worker)
+            raise
 
     # --- what comes back -----------------------------------------------------------------------------------------
 
@@ -236,12 +238,15 @@ class _Pump:
             return
         try:
             store(results)
-        except DataError as error:
+        except Exception as error:
             if len(results) == 1:
                 self._lines[results[0].judge.pk].broke(results[0].call, told(error))
                 return
             for result in results:
                 self._store([result])
+        # What was spent is in no line's memory yet.
+        for line in self._lines.values():
+            line.spent = {}
 
     # --- signs of life -------------------------------------------------------------------------------------------
 
@@ -250,6 +255,11 @@ class _Pump:
             return
         self._beat_at = time.monotonic()
         claims.renew(claim=self._worker)
-        # Whoever sits keeps the seat, however many there are.
-        self._limits.hold("pump", str(self._worker), want=1, limit=_ANY, seconds=_SEAT_SECONDS)
+        try:
+            # Whoever sits keeps the seat, however many there are.
+            self._limits.hold("pump", str(self._worker), want=1, limit=_ANY, seconds=settings.CLAIM_SECONDS)
+            for line in self._lines.values():
+                line.hold(self._limits, self._caller)
+        except LimitsUnavailable:
+            self._is_ending = True
         Heartbeat.objects.update_or_create(name=WORKER, defaults={"beat_at": timezone.now()})

@@ -58,7 +58,8 @@ class Result:
     def _took(self) -> dict[str, Any]:
         if self.outcome is None:
             return {}
-        took: dict[str, Any] = {"latency_ms": self.outcome.latency_ms}
+        # What was never answered took no time that anybody measured.
+        took: dict[str, Any] = {"latency_ms": self.outcome.latency_ms or None}
         if isinstance(self.outcome, Answer):
             took |= {"input_tokens": self.outcome.input_tokens, "output_tokens": self.outcome.output_tokens}
             took["cost_usd"] = self.prices.cost(self.outcome.input_tokens, self.outcome.output_tokens)
