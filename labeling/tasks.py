@@ -5,7 +5,7 @@ A message may be lost, doubled or late: each task reads what is owed from the ro
 
 import logging
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
@@ -33,6 +33,9 @@ _SWEEP_BATCHES = 50
 _IMPORT_SECONDS = 12 * 3600
 # Made in turns, so that a worker that was told to stop is not waited for.
 _CALL_SECONDS = 120
+_TRAINING_SECONDS = 3600
+# Between two signs of life of a training lies one fit.
+_TRAINING_SILENCE = timedelta(minutes=15)
 # An upload that broke off may be gone on with for so long.
 _UPLOAD_DAYS = 7
 
@@ -170,7 +173,7 @@ def rejudge(rejudging_id: int) -> None:
         request_calls()
 
 
-@shared_task(time_limit=_IMPORT_SECONDS)
+@shared_task(time_limit=_TRAINING_SECONDS)
 def train_judge(training_id: int) -> None:
     """Let a classifier learn from a project's verdicts."""
     # Its library is large: a process that only rings for it does not load it.
@@ -205,17 +208,17 @@ def sweep(*, everything: bool = False) -> None:
         request_draw(run_id)
     for job in _owed_imports(everything=everything):
         request_import(job)
-    _ring_for_wishes(silent_since=now - timedelta(seconds=settings.RING_AGAIN_SECONDS))
+    _ring_for_wishes()
     claims.cancel_abandoned(older_than=now - timedelta(days=_UPLOAD_DAYS))
 
 
-def _ring_for_wishes(*, silent_since: datetime) -> None:
+def _ring_for_wishes() -> None:
     """What leads asked for and nobody works on."""
     for rejudging_id in rejudging.take_up_again():
         request_rejudging(rejudging_id)
     for trial_id in trying.take_up_again():
         request_trial(trial_id)
-    for training_id in training.take_up_again(older_than=silent_since):
+    for training_id in training.take_up_again(older_than=timezone.now() - _TRAINING_SILENCE):
         request_training(training_id)
 
 

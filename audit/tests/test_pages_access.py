@@ -135,7 +135,9 @@ def test_a_runner_key_opens_no_page(stage: Stage, name: str) -> None:
     assert answer.status_code == 302
 
 
-@pytest.mark.parametrize("name", ["run", "run_trajectories", "trajectory", "transcript", "judge", "judge_against", "run_close"])
+@pytest.mark.parametrize(
+    "name", ["run", "run_trajectories", "trajectory", "transcript", "judge", "judge_against", "run_close"]
+)
 def test_things_of_another_project_of_mine_are_not_found_under_this_one(stage: Stage, name: str) -> None:
     other = make.project()
     lead = make.member(other, Role.LEAD)

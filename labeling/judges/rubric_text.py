@@ -4,7 +4,7 @@ import re
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import yaml
 from pydantic import AfterValidator, Field, model_validator
@@ -14,6 +14,8 @@ from labeling.judges.scales import Scale
 from labeling.judges.service import Service, Settings
 
 _READY = Path(__file__).parent / "rubrics"
+# An end of line within a paragraph: neither an empty line nor an item of a list or a heading follows.
+_WRAPPED = re.compile(r"(?<=\S)\n[ ]*(?=[^\s\-#])")
 _UNSENDABLE = re.compile("[\0\ud800-\udfff]")
 _TIER = re.compile("[1-9][0-9]{0,4}")
 # Litmus says these itself; a `null` among the others takes a field out of the request.
@@ -103,4 +105,11 @@ class RubricSettings(RubricText):
 def ready_rubrics() -> dict[str, RubricText]:
     """The rubrics that come with Litmus, by key; the default one first."""
     files = sorted(_READY.glob("*.yaml"), key=lambda file: (file.stem != Scale.THREE_LABEL, file.stem))
-    return {file.stem: RubricText.model_validate(yaml.safe_load(file.read_text("utf-8"))) for file in files}
+    return {file.stem: RubricText.model_validate(_unwrapped(yaml.safe_load(file.read_text("utf-8")))) for file in files}
+
+
+def _unwrapped(value: Any) -> Any:
+    """A paragraph a line: the files are wrapped for who reads them as files, and a form wraps by itself."""
+    if isinstance(value, dict):
+        return {key: _unwrapped(each) for key, each in value.items()}
+    return _WRAPPED.sub(" ", value) if isinstance(value, str) else value

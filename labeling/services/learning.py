@@ -7,13 +7,16 @@ from django.db import transaction
 
 from labeling.judges import local
 from labeling.judges.local import LocalSettings
-from labeling.judges.training import PARAMETERS, Learned, Lessons, Unlearnable, learned, lessons_of, tried
+from labeling.judges.training import PARAMETERS, Alive, Learned, Lessons, Unlearnable, learned, lessons_of, tried
 from labeling.measure.learning import Marked, report_of, what_is_missing
 from labeling.models import Judge, TrainedModel, Training
 from labeling.selectors.lessons import Lesson, lessons, training_hash, with_answers
 from labeling.services import training as trainings
 from labeling.services.training import Lost
 from labeling.vocabulary import JudgeKind, WorkStatus
+
+# Reading so many answers takes a second or two.
+_SIGN_EACH = 1000
 
 
 def train(*, training_id: int) -> None:
@@ -35,7 +38,11 @@ def _train(training: Training) -> None:
     if missing := _missing(chosen):
         trainings.finish(training=training, status=WorkStatus.DONE, outcome=missing)
         return
-    taught, material = _material(chosen)
+
+    def alive() -> None:
+        trainings.alive(training=training)
+
+    taught, material = _material(chosen, alive)
     # Some may say nothing, or have been purged meanwhile.
     if missing := _missing(taught):
         trainings.finish(training=training, status=WorkStatus.DONE, outcome=missing)
@@ -51,13 +58,12 @@ def _train(training: Training) -> None:
         outcome = "There are no new verdicts since this version learned."
         trainings.finish(training=training, status=WorkStatus.DONE, outcome=outcome, judge_id=known.pk)
         return
-    _learn(training, settings, taught, material)
+    _learn(training, settings, taught, material, alive)
 
 
-def _learn(training: Training, settings: LocalSettings, taught: Sequence[Lesson], material: Lessons) -> None:
-    def alive() -> None:
-        trainings.alive(training=training)
-
+def _learn(
+    training: Training, settings: LocalSettings, taught: Sequence[Lesson], material: Lessons, alive: Alive
+) -> None:
     trial = tried(material, alive=alive)
     report = report_of(material.marks, trial.chances, trial.harm, confidence=settings.confidence)
     # Whoever compares this judge with people leaves these out: it has seen what they said of them.
@@ -69,12 +75,14 @@ def _missing(taught: Sequence[Lesson]) -> str:
     return what_is_missing([lesson.mark for lesson in taught])
 
 
-def _material(chosen: Sequence[Lesson]) -> tuple[list[Lesson], Lessons]:
+def _material(chosen: Sequence[Lesson], alive: Alive) -> tuple[list[Lesson], Lessons]:
     """What is learned from, and the same as numbers. The texts pass through and are not kept."""
     taught: list[Lesson] = []
 
     def passing() -> Iterator[tuple[Marked, str]]:
         for lesson, answer in with_answers(chosen):
+            if len(taught) % _SIGN_EACH == 0:
+                alive()
             taught.append(lesson)
             yield lesson.mark, answer
 

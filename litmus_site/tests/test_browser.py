@@ -92,7 +92,7 @@ def test_from_signing_in_to_a_changed_judges_page(browser_page: Page, project: P
     assert first.blind
     press(page, "v")
     expect(page.get_by_role("heading", level=1)).to_have_text("What the judges said")
-    expect(page.get_by_text("Rubric judge")).to_be_visible()
+    expect(page.get_by_role("region", name="Judges").get_by_text("Rubric judge")).to_be_visible()
     expect(page.get_by_text("Halden-1")).to_be_visible()
     page.keyboard.press("Enter")
     ready(page)
@@ -267,7 +267,7 @@ def test_a_verdict_without_scripts_on_a_phone(plain_page: Page, project: Project
         True,
     )
     page.get_by_role("link", name="See what the judges said").click()
-    expect(page.get_by_text("Rubric judge")).to_be_visible()
+    expect(page.get_by_role("region", name="Judges").get_by_text("Rubric judge")).to_be_visible()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (1024, "dark"), (390, "light")])

@@ -81,6 +81,7 @@ def pages_of(stage: Stage, row: Trajectory) -> list[tuple[str, tuple[object, ...
         ("transcript", (row.pk,)),
         ("judges", ()),
         ("judge", (judge,)),
+        ("judge_against", (judge, row.judgments.latest("pk").judge_id)),
         ("review_said", (row.pk,)),
     ]
 

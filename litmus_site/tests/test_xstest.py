@@ -159,3 +159,18 @@ def test_importing_xstest_again_changes_nothing(xstest: Imported) -> None:
     assert "450 duplicate" in said
     assert (Trajectory.objects.count(), Judgment.objects.count(), Verdict.objects.count()) == before
     assert list(Trajectory.objects.order_by("pk").values_list("label_source", "label_error", "status")) == labels
+
+
+def test_a_judge_that_answered_in_prose_on_one_systems_unsafe_prompts_is_a_warning_there_and_nowhere_else(
+    xstest: Imported,
+) -> None:
+    """All eleven answers of GPT-4 that are no label are on one system's answers to unsafe prompts."""
+    warned = {
+        system: [
+            one for one in xstest.report_of(system).warnings if one.judge.name == "gpt-4" and one.slicing == "side"
+        ]
+        for system in SYSTEMS
+    }
+    assert {system: len(warnings) for system, warnings in warned.items() if warnings} == {"mistralinstruct": 1}
+    (warning,) = warned["mistralinstruct"]
+    assert (warning.pile.name, warning.pile.here, warning.pile.elsewhere) == (Side.HARMFUL, (11, 200), (0, 250))

@@ -75,13 +75,18 @@ class Line:
         return self.answered_at is not None and time.monotonic() - self.answered_at < seconds
 
     def hold(self, limits: Limits, caller: Caller[Ticket]) -> None:
-        """Keep, or get, this worker's share of the calls that may be made at once."""
+        """Keep, or get, this worker's share of the calls that may be made at once.
+
+        Where it shrinks, another worker has the rest, and shall have the calls too.
+        """
         now = time.monotonic()
         if now < self.hold_until:
             return
         most = self.service.concurrency
         granted = limits.hold(self.key, str(self.claim), want=most, limit=most, seconds=settings.CLAIM_SECONDS)
         self.hold_until = now + settings.CLAIM_SECONDS / 4
+        if granted < self.slots:
+            self.put_back_queued(caller)
         if granted != self.slots:
             self.slots = granted
             caller.set_concurrency(self.judge.pk, granted)
@@ -204,6 +209,12 @@ class Line:
     def take_in(self, call_pk: int) -> InHand:
         """It is no longer in the caller's hands."""
         return self.in_hand.pop(call_pk)
+
+    def put_back_queued(self, caller: Caller[Ticket]) -> None:
+        """What was not sent yet is anybody's again."""
+        waiting = [self.take_in(call_id) for _, call_id in caller.abandon(self.judge.pk)]
+        if waiting:
+            claims.put_back([each.call for each in waiting], claim=self.claim)
 
     def broke(self, call: JudgeCall, detail: str) -> None:
         claims.put_off(call, claim=self.claim, trouble=detail, wait=_BROKE_WAIT)

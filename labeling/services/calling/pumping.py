@@ -96,7 +96,7 @@ class _Pump:
                 self._give_signs_of_life()
         finally:
             for line in self._lines.values():
-                self._put_back_queued(line)
+                line.put_back_queued(self._caller)
                 with suppress(LimitsUnavailable):
                     line.let_go(self._limits)
 
@@ -106,7 +106,7 @@ class _Pump:
         results = self._take_up_all() if going_on else []
         if not going_on:
             for line in self._lines.values():
-                self._put_back_queued(line)
+                line.put_back_queued(self._caller)
         results += self._come_back()
         self._store(results)
         if results or any(line.in_hand for line in self._lines.values()):
@@ -222,15 +222,10 @@ class _Pump:
 
     def _down(self, line: Line, down: Down) -> None:
         """Its endpoint cannot be used: nothing more is sent, and the judge is parked once."""
-        self._put_back_queued(line)
+        line.put_back_queued(self._caller)
         if not line.is_down:
             line.is_down = True
             parking.park(judge_id=line.judge.pk, reason=down.detail, wait=down.wait)
-
-    def _put_back_queued(self, line: Line) -> None:
-        waiting = [line.take_in(call_id) for _, call_id in self._caller.abandon(line.judge.pk)]
-        if waiting:
-            claims.put_back([each.call for each in waiting], claim=self._worker)
 
     def _store(self, results: Sequence[Result]) -> None:
         """Together; where that breaks, each by itself, so that one that cannot be stored costs no other its answer."""
