@@ -106,7 +106,7 @@ def litmus(server_url: str) -> Iterator[Litmus]:
     """Litmus on a new database of this PostgreSQL server, or on a new SQLite file where there is none."""
     folder = Path(tempfile.mkdtemp(prefix="litmus-benchmark-"))
     try:
-        with _database(server_url) as database_url:
+        with database(server_url) as database_url:
             served = Litmus(folder, database_url)
             try:
                 served.wait_until_ready()
@@ -118,7 +118,8 @@ def litmus(server_url: str) -> Iterator[Litmus]:
 
 
 @contextlib.contextmanager
-def _database(server_url: str) -> Iterator[str]:
+def database(server_url: str) -> Iterator[str]:
+    """The address of a new database of this PostgreSQL server; empty where there is none, for SQLite."""
     if not server_url:
         yield ""
         return

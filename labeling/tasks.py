@@ -135,9 +135,12 @@ def _judge_alone(pk: int) -> None:
         troubles.over([pk])
 
 
-@shared_task
+@shared_task(acks_late=False)
 def make_calls() -> None:
-    """Make the calls that are owed to served judges, for a while; what is left is rung for again."""
+    """Make the calls that are owed to served judges, for a while; what is left is rung for again.
+
+    Its message is gone when it begins: it takes long, and the sweep rings for what a killed worker leaves.
+    """
     more = pumping.pump(seconds=_CALL_SECONDS, seats=settings.CALLING_WORKERS, is_told_to_stop=stopping.is_told)
     if more and not stopping.is_told():
         request_calls()

@@ -142,6 +142,7 @@ CELERY_TASK_QUEUES = [Queue("celery"), Queue("soon")]
 CELERY_TASK_DEFAULT_QUEUE = "soon"
 CELERY_TASK_ROUTES = {"labeling.tasks.judge_batch": {"queue": "celery"}}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_CONSUMER = "litmus_site.broker:Consumer"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -20,6 +20,7 @@ from audit.selectors.trajectories import TrajectoryRow, row_of
 from labeling.measure.opinion import Opinion, error_of
 from labeling.models import Judgment, Project, Run, Trajectory
 from labeling.models.fields import bits_to_decisions
+from labeling.selectors.lessons import cases_learned
 from labeling.vocabulary import Decision, RunStatus
 
 PAGE_SIZE = 50
@@ -71,7 +72,7 @@ def both_judged_any_of(*, trajectory_ids: Collection[int], first: JudgeName, sec
 
 
 def against(*, project: Project, run: Run | None, first: JudgeName, second: JudgeName) -> Against:
-    """In three queries; the verdicts and the two judges' opinions on what people judged are read."""
+    """In four queries; the verdicts and the two judges' opinions on what people judged are read."""
     both = judged_by_both(judged_in(project, run), first.id, second.id)
     counted = both.order_by().values("side", "first_decisions", "second_decisions", "first_says", "second_says")
     decisions: Counter[tuple[Decisions, Decisions]] = Counter()
@@ -93,7 +94,10 @@ def _said(says: int | None) -> bool | None:
 
 def _contests(both: QuerySet[Trajectory], first: JudgeName, second: JudgeName) -> tuple[Contest, Contest]:
     # The rows as they are asked for elsewhere: without the columns that only the counts need.
-    truths = truths_of(Trajectory.objects.filter(pk__in=both.order_by().values("pk")))
+    known = truths_of(Trajectory.objects.filter(pk__in=both.order_by().values("pk")))
+    # What one of the two learned from is no test of it.
+    learned = frozenset().union(*cases_learned((first.id, second.id)).values())
+    truths = {pk: truth for pk, truth in known.items() if truth.case not in learned}
     opinions: dict[int, dict[int, Opinion]] = {}
     judgments = Judgment.objects.filter(judge__in=(first.id, second.id), trajectory__has_truth=True)
     for judgment in judgments.defer("scores", "evidence", "rationale", "raw_output"):

@@ -14,6 +14,7 @@ from audit.selectors.names import JudgeName, RunRef
 from labeling.errors import NotFound
 from labeling.measure.opinion import Opinion
 from labeling.models import Judge, Judgment, Project, Run, Trajectory
+from labeling.selectors.lessons import case_of, cases_learned
 from labeling.vocabulary import Part, RunStatus, Side, VerdictKind
 
 # The columns of a verdict's opinion are called after its parts; people give no check.
@@ -51,10 +52,11 @@ class Truth(NamedTuple):
     side: Side
     opinion: Opinion
     threshold: int
+    case: str
 
 
 def judge_rows(*, project: Project, judge_ids: Collection[int] | None = None) -> tuple[JudgeRow, ...]:
-    """The judge versions of a project, all or these, each over the whole project; in three queries."""
+    """The judge versions of a project, all or these, each over the whole project; in four queries."""
     there = Judge.objects.filter(project=project)
     judges = _counted(there if judge_ids is None else there.filter(pk__in=judge_ids))
     truths = truths_of(Trajectory.objects.filter(run__project=project))
@@ -113,20 +115,22 @@ def truths_of(trajectories: QuerySet[Trajectory]) -> dict[int, Truth]:
             "trajectory__run_id",
             "trajectory__side",
             "trajectory__run__suite__harm_threshold",
+            "trajectory__run__suite__key",
+            "trajectory__base_request",
             "kind",
             "blind",
             *_PARTS,
         )
     )
-    spoken: dict[tuple[int, int, str, int], list[Spoken]] = defaultdict(list)
-    for trajectory, run, side, threshold, kind, blind, *parts in verdicts:
+    spoken: dict[tuple[int, int, str, int, str], list[Spoken]] = defaultdict(list)
+    for trajectory, run, side, threshold, suite, base_request, kind, blind, *parts in verdicts:
         said = Spoken(_opinion(*parts), VerdictKind(kind), blind=blind)
-        spoken[trajectory, run, side, threshold].append(said)
+        spoken[trajectory, run, side, threshold, case_of(suite, base_request)].append(said)
     truths: dict[int, Truth] = {}
-    for (trajectory, run, side, threshold), verdicts_on_it in spoken.items():
+    for (trajectory, run, side, threshold, case), verdicts_on_it in spoken.items():
         opinion = truth(verdicts_on_it, side=Side(side), threshold=threshold)
         if opinion is not None:
-            truths[trajectory] = Truth(run, Side(side), opinion, threshold)
+            truths[trajectory] = Truth(run, Side(side), opinion, threshold, case)
     return truths
 
 
@@ -137,12 +141,14 @@ def _opinion(*parts: Any) -> Opinion:
 
 
 def _judged(truths: dict[int, Truth], judges: Sequence[Counted]) -> dict[int, list[tuple[int, Judged]]]:
-    """Per judge the trajectories that have both a truth and its opinion, with their run."""
+    """Per judge the trajectories that have both a truth and its opinion, with their run; none that it learned from."""
     judged: dict[int, list[tuple[int, Judged]]] = {counted.judge.pk: [] for counted in judges}
+    learned = cases_learned(judged)
     for judgment in Judgment.objects.filter(judge__in=judged, trajectory__has_truth=True).defer(
         "scores", "evidence", "rationale", "raw_output"
     ):
-        if fact := truths.get(judgment.trajectory_id):
+        fact = truths.get(judgment.trajectory_id)
+        if fact and fact.case not in learned.get(judgment.judge_id, ()):
             row = Judged(fact.side, fact.opinion, judgment.opinion(), fact.threshold)
             judged[judgment.judge_id].append((fact.run_id, row))
     return judged

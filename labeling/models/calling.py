@@ -157,6 +157,8 @@ class TrainedModel(models.Model):
     judge = models.OneToOneField(Judge, on_delete=models.CASCADE, related_name="trained")
     weights = models.BinaryField()
     training_hash = models.CharField(max_length=64)
+    # The cases it has seen people's verdicts on (labeling.selectors.lessons.case_of): none of them can test it.
+    cases = LosslessJSONField(default=list)
     report = LosslessJSONField(default=dict)
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from labeling.judges.lesson import answer_of
 from labeling.measure.learning import Marked
-from labeling.models import Trajectory
+from labeling.models import TrainedModel, Trajectory
 from labeling.models.fields import bits_to_decisions
 from labeling.selectors.items import items_of
 from labeling.selectors.stored import chunked
@@ -59,11 +59,22 @@ def lessons(project_id: int) -> list[Lesson]:
             # Historic verdicts may leave the decision open.
             continue
         harmful = None if grade is None else grade >= threshold
-        case = json.dumps([suite, base_request])
+        case = case_of(suite, base_request)
         found.append(Lesson(pk, content_hash, Marked(case, next(iter(decisions)), harmful)))
         if len(found) == MOST:
             break
     return found[::-1]
+
+
+def case_of(suite: str, base_request: str) -> str:
+    """What keeps the attempts and variants of one request together, over all versions of a suite."""
+    return json.dumps([suite, base_request])
+
+
+def cases_learned(judge_ids: Iterable[int]) -> dict[int, frozenset[str]]:
+    """Of each judge that learned, the cases whose verdicts it has seen: it is not measured on them. In one query."""
+    trained = TrainedModel.objects.filter(judge__in=list(judge_ids))
+    return {judge: frozenset(cases) for judge, cases in trained.values_list("judge_id", "cases")}
 
 
 def with_answers(chosen: Sequence[Lesson]) -> Iterator[tuple[Lesson, str]]:

@@ -66,9 +66,8 @@ def _learn(
 ) -> None:
     trial = tried(material, alive=alive)
     report = report_of(material.marks, trial.chances, trial.harm, confidence=settings.confidence)
-    # Whoever compares this judge with people leaves these out: it has seen what they said of them.
-    report["learned_from"] = [lesson.trajectory for lesson in taught]
-    _store(training, settings, learned(material, alive=alive), report)
+    cases = sorted({lesson.mark.case for lesson in taught})
+    _store(training, settings, learned(material, alive=alive), report, cases)
 
 
 def _missing(taught: Sequence[Lesson]) -> str:
@@ -91,7 +90,9 @@ def _material(chosen: Sequence[Lesson], alive: Alive) -> tuple[list[Lesson], Les
 
 
 @transaction.atomic(durable=True)
-def _store(training: Training, settings: LocalSettings, weights: Learned, report: dict[str, Any]) -> None:
+def _store(
+    training: Training, settings: LocalSettings, weights: Learned, report: dict[str, Any], cases: list[str]
+) -> None:
     """A version, its weights and the end of the training, or none of them. A lead puts it on the panel."""
     judge = Judge.objects.create(
         project_id=training.project_id,
@@ -104,7 +105,11 @@ def _store(training: Training, settings: LocalSettings, weights: Learned, report
         active=False,
     )
     TrainedModel.objects.create(
-        judge=judge, weights=local.packed(weights), training_hash=settings.training_hash, report=report
+        judge=judge,
+        weights=local.packed(weights),
+        training_hash=settings.training_hash,
+        cases=cases,
+        report=report,
     )
     outcome = f"Learned from {settings.lessons:,} verdicts on {settings.cases:,} cases."
     trainings.end(training, status=WorkStatus.DONE, outcome=outcome, judge_id=judge.pk)

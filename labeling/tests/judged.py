@@ -8,8 +8,6 @@ from typing import Any
 
 from django.utils import timezone
 
-from labeling import tasks
-from labeling.judges.registry import make as make_code
 from labeling.judges.rubric import ready_rubrics
 from labeling.models import Judge, JudgeCall, JudgeService, Judgment, Project, Run, Trajectory
 from labeling.services import judges, judging

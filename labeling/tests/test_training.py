@@ -12,7 +12,7 @@ from labeling.judges.base import Item
 from labeling.judges.local import LocalClassifier
 from labeling.models import Heartbeat, Judge, Project, Run, TrainedModel, Training, Trajectory, TrajectoryContent
 from labeling.models.fields import decisions_to_bits
-from labeling.selectors.lessons import lessons, training_hash, with_answers
+from labeling.selectors.lessons import case_of, lessons, training_hash, with_answers
 from labeling.services import learning, training
 from labeling.tests import lessons as made_up
 from labeling.tests import make
@@ -159,7 +159,8 @@ def test_the_report_says_how_it_did_where_it_had_not_learned() -> None:
     assert report["all"]["accuracy"]["total"] == 120
     assert {name: each["given"] for name, each in report["all"]["decisions"].items()} == dict.fromkeys(Decision, 40)
     assert (report["harmful"]["graded"], report["harmful"]["harmful"]) == (120, 40)
-    assert sorted(report["learned_from"]) == sorted(Trajectory.objects.values_list("pk", flat=True))
+    seen = set(Trajectory.objects.values_list("run__suite__key", "base_request"))
+    assert TrainedModel.objects.get().cases == sorted(case_of(*case) for case in seen)
 
 
 def test_without_grades_the_version_is_silent_on_harm() -> None:

@@ -11,6 +11,8 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
@@ -29,6 +31,7 @@ pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
 COUNT = 400
 AT_ONCE = 64
+DOWN_SECONDS = 10
 ENVIRONMENT = {"LITMUS_JUDGE_HOSTS": "127.0.0.1", "LITMUS_CLAIM_SECONDS": "3"}
 ANSWER = {
     "call": "{echo}",
@@ -56,7 +59,12 @@ class StubProcess:
 
     def __enter__(self) -> Self:
         given = {"--delay": "0.5", "--answer": json.dumps(ANSWER), "--echo": judged.NONCE.pattern, "--key": judged.MARK}
-        command = [sys.executable, "-m", "labeling.tests.stub_endpoint", *(word for pair in given.items() for word in pair)]
+        command = [
+            sys.executable,
+            "-m",
+            "labeling.tests.stub_endpoint",
+            *(word for pair in given.items() for word in pair),
+        ]
         self._process = subprocess.Popen(command, cwd=settings.BASE_DIR, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self.root = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
@@ -78,36 +86,54 @@ class Proxy:
         parts = urlsplit(url)
         self._behind = (parts.hostname or "localhost", parts.port or 6379)
         self._port = 0
-        self._open: set[asyncio.StreamWriter] = set()
+        self._talks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
         self.open()
         self.url = parts._replace(netloc=f"127.0.0.1:{self._port}").geturl()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
 
     def open(self) -> None:
         self._server: asyncio.Server = self._done(asyncio.start_server(self._serve, "127.0.0.1", self._port))
         self._port = self._server.sockets[0].getsockname()[1]
 
     def close(self) -> None:
-        async def close() -> None:
-            self._server.close()
-            for writer in list(self._open):
-                writer.transport.abort()
+        self._done(self._close())
 
-        self._done(close())
+    async def _close(self) -> None:
+        self._server.close()
+        talks = list(self._talks)
+        for talk in talks:
+            talk.cancel()
+        await asyncio.gather(*talks, return_exceptions=True)
 
     def _done(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        talk = asyncio.current_task()
+        assert talk is not None
+        self._talks.add(talk)
         there, back = await asyncio.open_connection(*self._behind)
-        self._open |= {writer, back}
         try:
             await asyncio.gather(self._pass_on(reader, back), self._pass_on(there, writer))
-        except OSError:
+        except (OSError, asyncio.CancelledError):
             pass
         finally:
-            self._open -= {writer, back}
+            self._talks.discard(talk)
+            for each in (back, writer):
+                each.close()
+                with suppress(OSError):
+                    await each.wait_closed()
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
@@ -117,7 +143,7 @@ class Proxy:
 
 
 @pytest.fixture
-def worker(transactional_db: None) -> Iterator[Callable[..., WorkerProcess]]:  # noqa: ARG001 - it must be there first
+def worker(transactional_db: None) -> Iterator[Callable[..., WorkerProcess]]:
     """Starts a worker that takes what is silent for 3 s for dead."""
     if not (settings.DATABASE_URL and settings.REDIS_URL):
         skip_or_fail("services", "DATABASE_URL and REDIS_URL are not set: call script/test")
@@ -144,13 +170,19 @@ def stub() -> Iterator[StubProcess]:
         yield process
 
 
+@pytest.fixture
+def proxy() -> Iterator[Proxy]:
+    with Proxy(settings.REDIS_URL) as standing:
+        yield standing
+
+
 class Asked(NamedTuple):
     run: Run
     judge: Judge
 
 
 @pytest.fixture
-def asked(stub: StubProcess, transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Asked:  # noqa: ARG001
+def asked(stub: StubProcess, transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Asked:
     """Trajectories that a judge behind the stub is to be asked about. Nobody has rung for them."""
     monkeypatch.setattr(settings, "JUDGE_HOSTS", ["127.0.0.1"])
     project, judge = judged.project(f"{stub.root}/v1", concurrency=AT_ONCE)
@@ -168,7 +200,7 @@ def wait_for(what: Callable[[], bool], *, within: float, of: str) -> None:
     raise AssertionError(f"{of} did not come about within {within} s")
 
 
-def wait_until_settled(run: Run, *, within: float = 120) -> None:
+def wait_until_settled(run: Run, *, within: float = 60) -> None:
     pending = run.trajectories.filter(status=TrajectoryStatus.PENDING)
     wait_for(lambda: not pending.exists(), within=within, of=f"The end of {pending.count()} pending trajectories")
 
@@ -213,13 +245,17 @@ def test_a_worker_killed_with_64_calls_under_way_loses_no_trajectory_and_pays_tw
     assert counted.calls - COUNT <= len(lost) * 2
 
 
+def has_made(stub: StubProcess, calls: float) -> bool:
+    return stub.count().calls >= calls
+
+
 def test_a_flushed_broker_in_the_middle_of_the_calls_pays_nothing_twice(
     worker: Callable[..., WorkerProcess], stub: StubProcess, asked: Asked
 ) -> None:
     worker()
     tasks.request_judging(list(asked.run.trajectories.values_list("pk", flat=True)))
     for share in (0.1, 0.3, 0.6):
-        wait_for(lambda: stub.count().calls > share * COUNT, within=60, of=f"{share:.0%} of the calls")  # noqa: B023
+        wait_for(partial(has_made, stub, share * COUNT), within=60, of=f"{share:.0%} of the calls")
         with Redis.from_url(settings.REDIS_URL) as client:
             client.flushdb()
     wait_until_settled(asked.run)
@@ -229,10 +265,9 @@ def test_a_flushed_broker_in_the_middle_of_the_calls_pays_nothing_twice(
 
 
 def test_a_broker_that_is_down_for_a_while_costs_time_and_pays_nothing_twice(
-    worker: Callable[..., WorkerProcess], stub: StubProcess, asked: Asked
+    proxy: Proxy, worker: Callable[..., WorkerProcess], stub: StubProcess, asked: Asked
 ) -> None:
     """FIELD B6.4. Nobody rings for the rows either: the sweep finds them."""
-    proxy = Proxy(settings.REDIS_URL)
     worker(REDIS_URL=proxy.url)
     wait_for(lambda: stub.count().at_once == AT_ONCE, within=60, of=f"{AT_ONCE} calls at once")
     proxy.close()
@@ -248,7 +283,3 @@ def test_a_broker_that_is_down_for_a_while_costs_time_and_pays_nothing_twice(
     wait_until_settled(asked.run)
     check_rows(asked)
     assert set(stub.count().by_key.values()) == {1}
-    proxy.close()
-
-
-DOWN_SECONDS = 10

@@ -26,6 +26,8 @@ Ticket = tuple[int, int]
 # A call that cannot be sent within the limits, or the ceiling, for now is looked at again after so many seconds.
 _WAIT = 2.0
 _BROKE_WAIT = 5.0
+# For an endpoint so quick that each slot is used several times while a worker stores.
+_MOST_SPARE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class InHand:
 class Line:
     """slots: calls at once that the limits allow this worker. answered_at: when it last did, on this worker's clock.
 
-    wait_until: the limits let nothing through before. lone: the last call that was made with no other beside it.
+    came: results at the last look. wait_until: the limits let nothing through before. lone: the last call that was made
+    with no other beside it.
     """
 
     judge: Judge
@@ -51,6 +54,7 @@ class Line:
     claim: UUID
     slots: int = 0
     hold_until: float = 0.0
+    came: int = 0
     wait_until: float = 0.0
     answered_at: float | None = None
     lone: int | None = None
@@ -95,11 +99,12 @@ class Line:
         limits.let_go(self.key, str(self.claim))
 
     def take(self, *, may_be_alone: bool) -> list[JudgeCall]:
-        """As many calls as keep every slot busy while others are stored: as many again as there are slots.
+        """As many calls as keep every slot busy while others are stored: as many again, or twice what came last.
 
         may_be_alone: where there is nothing else to do, one that workers have ended with.
         """
-        room = 2 * self.slots - len(self.in_hand)
+        spare = min(max(self.slots, 2 * self.came), _MOST_SPARE * self.slots)
+        room = self.slots + spare - len(self.in_hand)
         if room <= 0 or self.has_lone or time.monotonic() < self.wait_until:
             return []
         calls = claims.take(judge_id=self.judge.pk, count=room, claim=self.claim, alone=False)

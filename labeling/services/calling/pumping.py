@@ -6,6 +6,7 @@ down is parked and its calls are put back; what this worker has in its hands whe
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -176,6 +177,9 @@ class _Pump:
         if came:
             time.sleep(_GATHER)
             came += self._caller.results(wait=0)
+        counts = Counter(judge_id for (judge_id, _), _ in came)
+        for line in self._lines.values():
+            line.came = counts[line.judge.pk]
         results = []
         for (judge_id, call_id), outcome in came:
             line = self._lines[judge_id]
