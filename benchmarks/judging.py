@@ -18,9 +18,9 @@ from substring_speed import substring_per_second
 from throwaway import ROOT, database
 
 # So many times all calls at once, that the last ones do not leave some of them idle.
-ROUNDS, QUICK_ROUNDS = 24, 7
+ROUNDS, QUICK_ROUNDS = 24, 9
 LATENCIES = (1.0, 0.2)
-LOCAL, QUICK_LOCAL = 4000, 1000
+LOCAL, QUICK_LOCAL = 4000, 500
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
             where = f"{'PostgreSQL' if url else 'SQLite'} and {'Redis' if arguments.redis else 'a broker in files'}"
             print(f"{os.cpu_count()} processors, the endpoint included; load {os.getloadavg()[0]:.1f}; {where}.\n")
             with steps.tables():
-                served = [steps.served(latency, arguments.rounds, folder) for latency in LATENCIES]
+                served = [steps.served(latency, arguments.rounds, folder) for latency in arguments.latencies]
                 local = steps.local(arguments.local)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -51,6 +51,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--database", default=os.environ.get("DATABASE_URL", ""), metavar="URL")
     parser.add_argument("--redis", default=os.environ.get("REDIS_URL", ""), metavar="URL")
     parser.add_argument("--rounds", type=int, help="of 64 calls each, instead of the usual number")
+    parser.add_argument("--latencies", type=float, nargs="+", default=LATENCIES, metavar="SECONDS")
     parser.add_argument("--local", type=int, help="trajectories for the judge that runs here")
     given = parser.parse_args()
     given.rounds = given.rounds or (QUICK_ROUNDS if given.quick else ROUNDS)

@@ -30,9 +30,9 @@ logger = logging.getLogger(__name__)
 # One sweep rings for at most this many batches; the next one goes on.
 _SWEEP_BATCHES = 50
 # A file may be large. A worker that hangs for longer than this is ended, and the sweep gives the file to another.
-_IMPORT_SECONDS = 12 * 3600
-# Made in turns, so that a worker that was told to stop is not waited for.
-_CALL_SECONDS = 120
+_LONG_SECONDS = 12 * 3600
+# Calls are made in turns of so long, for the memory of a child is given back between two tasks only.
+_CALL_SECONDS = 300
 _TRAINING_SECONDS = 3600
 # Between two signs of life of a training lies one fit.
 _TRAINING_SILENCE = timedelta(minutes=15)
@@ -135,7 +135,7 @@ def _judge_alone(pk: int) -> None:
         troubles.over([pk])
 
 
-@shared_task(acks_late=False)
+@shared_task(acks_late=False, time_limit=_LONG_SECONDS)
 def make_calls() -> None:
     """Make the calls that are owed to served judges, for a while; what is left is rung for again.
 
@@ -157,19 +157,19 @@ def draw_closed_run(run_id: int) -> None:
     drawing.draw_run(run_id=run_id)
 
 
-@shared_task(time_limit=_IMPORT_SECONDS)
+@shared_task(time_limit=_LONG_SECONDS)
 def read_import(job_id: int) -> None:
     """Read and preview an uploaded file."""
     previewing.read_file(job_id=job_id)
 
 
-@shared_task(time_limit=_IMPORT_SECONDS)
+@shared_task(time_limit=_LONG_SECONDS)
 def commit_import(job_id: int) -> None:
     """Put the rows of a previewed file into runs."""
     committing.commit_file(job_id=job_id, ring=request_judging)
 
 
-@shared_task(time_limit=_IMPORT_SECONDS)
+@shared_task(time_limit=_LONG_SECONDS)
 def rejudge(rejudging_id: int) -> None:
     """Put a judge version to a run, or to all that people audited."""
     if rejudging.work(rejudging_id=rejudging_id):

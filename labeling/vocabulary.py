@@ -192,6 +192,10 @@ class WorkStatus(StrEnum):
     FAILED = "failed"
 
 
+# Work that was asked for and has come to neither end.
+GOING_ON = (WorkStatus.WAITING, WorkStatus.WORKING)
+
+
 class Role(StrEnum):
     """What a member may do; each includes the ones before it (`ROLE_ORDER`)."""
 

@@ -5,7 +5,7 @@ from typing import Any
 from celery.worker.consumer import Consumer as CelerysConsumer
 
 
-class Consumer(CelerysConsumer):  # type: ignore[misc]
+class Consumer(CelerysConsumer):
     """Celery's own ends the worker where the broker went away before a message was acknowledged.
 
     It closes the lost connection a second time, when that knows no address any more.

@@ -194,7 +194,8 @@ def start_web(server: Server) -> Child:
 
 
 def start_worker(server: Server) -> Child:
-    command = [*CELERY, "worker", "--concurrency=2", "--without-gossip", "--without-mingle", "--loglevel=WARNING"]
+    # One calls judges, one may be at work on a file for hours, and one is left for everything else.
+    command = [*CELERY, "worker", "--concurrency=3", "--without-gossip", "--without-mingle", "--loglevel=WARNING"]
     return start(server, "worker", command, "worker.log")
 
 

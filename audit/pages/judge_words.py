@@ -1,14 +1,12 @@
-"""How one judge version is doing and what it is made of, in words."""
+"""How one judge version is doing, and what one that learned is worth, in words."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from audit.charts.strip import strip
 from audit.measure.calibration import Fraction
-from labeling.models import Judge
-from labeling.pages.judge_lines import lines_of
 from labeling.selectors.calling import JudgeState, RejudgingState
-from labeling.vocabulary import Decision, JudgeKind, WorkStatus
+from labeling.vocabulary import GOING_ON, Decision, JudgeKind, WorkStatus
 
 _REJUDGING = {
     WorkStatus.WAITING: "waits to be put to",
@@ -37,7 +35,7 @@ def _standing(kind: str, state: JudgeState) -> Iterator[tuple[str, str]]:
         yield f"{_calls(state.owed)} waiting", ""
     if state.parked_calls:
         yield f"{_calls(state.parked_calls)} broke", "bad"
-    if state.rejudging and state.rejudging.status in (WorkStatus.WAITING, WorkStatus.WORKING):
+    if state.rejudging and state.rejudging.status in GOING_ON:
         yield f"being put to {state.rejudging.total}", ""
 
 
@@ -49,11 +47,6 @@ def rejudging_words(state: RejudgingState) -> str:
     """How far the last wish to put it to more has come."""
     what = "what people audited" if state.run_id is None else "a run"
     return f"It {_REJUDGING[state.status]} {what}: {state.handed_on} of {state.total} handed on."
-
-
-def made_of(judge: Judge) -> list[str]:
-    """Its settings as lines. A key is never among them: it is not kept here."""
-    return lines_of(judge.settings)
 
 
 def learned_words(report: Mapping[str, Any] | None) -> dict[str, Any] | None:

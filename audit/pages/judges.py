@@ -10,19 +10,18 @@ from django.views.decorators.http import require_safe
 from audit.charts.strip import strip
 from audit.measure.calibration import UNDETERMINED, ErrorCalibration, JudgeCalibration
 from audit.pages.figures import judge_words
-from audit.pages.judge_words import learned_words, made_of, rejudging_words, standing
-from audit.pages.words import UNDETERMINED_WORDS
+from audit.pages.judge_words import learned_words, rejudging_words, standing
 from audit.selectors.calibration import JudgeRow, judge_detail, judge_rows
 from audit.selectors.versions import closed_runs, learned, spent_by
 from labeling.models import Membership
 from labeling.pages.edge import framed, page, person_page
+from labeling.pages.judge_lines import lines_of
+from labeling.pages.opinion_words import UNDETERMINED_WORDS
 from labeling.selectors.access import membership_of
 from labeling.selectors.calling import judge_state, state_of
-from labeling.selectors.judges import judge_in, versions_of
+from labeling.selectors.judges import is_served, judge_in, versions_of
 from labeling.vocabulary import Decision, JudgeKind, Role, Side, Undetermined
 
-# What is asked over a network, by the type in its settings.
-_SERVED = ("rubric", "served")
 # Where the shading of a confusion table changes, as shares of the row.
 _SHADES = (0.0, 0.1, 0.35, 0.7)
 
@@ -86,9 +85,9 @@ def _behind(membership: Membership, judge_id: int) -> dict[str, Any]:
         "standing": standing(this.kind, state),
         "rejudging": rejudging_words(state.rejudging) if state.rejudging else "",
         "is_imported": this.kind == JudgeKind.IMPORTED,
-        "is_served": this.settings.get("type") in _SERVED,
+        "is_served": is_served(this),
         "service": this.settings.get("service") or {},
-        "settings": made_of(this),
+        "settings": lines_of(this.settings),
         "learned": learned_words(learned(this)) if this.kind == JudgeKind.CLASSIFIER else None,
         "spent": spent_by(this) if state.calls_made else (),
         "versions": [

@@ -8,10 +8,11 @@ from urllib.parse import urlencode
 from audit.pages.evidence import Evidence, Messages, Quote, evidence_in, letters
 from audit.pages.figures import judge_words
 from audit.pages.transcript import Transcript, transcript
-from audit.pages.words import ERROR_WORDS, UNDETERMINED_WORDS, counts_as, decision_words, flags, given, text_of
+from audit.pages.words import ERROR_WORDS, counts_as, decision_words, flags, given, text_of
 from audit.selectors.names import JudgeName
 from audit.selectors.queue import Disputed
 from audit.selectors.said import Said
+from labeling.pages.opinion_words import UNDETERMINED_WORDS
 from labeling.vocabulary import Side, VerdictKind
 
 # What a page shows of all opinions of one sort together; the rest of a very long one is in the export.

@@ -6,14 +6,14 @@ from urllib.parse import urlencode
 
 from audit.charts.strip import strip
 from audit.pages.figures import judge_words
-from audit.pages.words import UNDETERMINED_WORDS
 from audit.selectors.calibration import judge_rows
 from audit.selectors.names import JudgeName
 from audit.selectors.report import Report
 from audit.selectors.voting import MOST_COMPARED, Compared, Piling, Votes
-from audit.selectors.waiting import Waiting, spent_on, waiting_on
+from audit.selectors.waiting import Waiting, waiting_on
 from labeling.models import Membership, Run
-from labeling.selectors.calling import parked_on
+from labeling.pages.opinion_words import UNDETERMINED_WORDS
+from labeling.selectors.calling import parked_on, spent_on
 from labeling.vocabulary import JudgeKind, Side, Undetermined
 
 _MOST_PILES = 6
@@ -55,11 +55,11 @@ def _voted(votes: Votes) -> dict[str, Any]:
         "judged": votes.judged,
         "judgeable": votes.judgeable,
         "undetermined": sum(votes.undetermined.values()),
-        "reasons": reasons_words(votes.undetermined),
+        "reasons": _reasons(votes.undetermined),
     }
 
 
-def reasons_words(counts: dict[str, int]) -> str:
+def _reasons(counts: dict[str, int]) -> str:
     """Reasons with their counts, the most frequent first."""
     ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     return ", ".join(f"{UNDETERMINED_WORDS[Undetermined(reason)]} {count}" for reason, count in ordered)
@@ -95,7 +95,7 @@ def _pile_words(one: Piling) -> str:
     where = f"{one.slicing} {one.pile.name}" if not one.pile.name.startswith(("tier ", "no ")) else one.pile.name
     return (
         f"{judge_words(one.judge)} could not say on {here.undetermined} of {here.judged} of {where.replace('_', ' ')} "
-        f"(elsewhere {elsewhere.undetermined} of {elsewhere.judged}): {reasons_words(one.reasons)}."
+        f"(elsewhere {elsewhere.undetermined} of {elsewhere.judged}): {_reasons(one.reasons)}."
     )
 
 

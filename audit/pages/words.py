@@ -7,15 +7,8 @@ from typing import Any
 
 from audit.selectors.trajectories import TrajectoryRow
 from labeling.measure.opinion import Opinion
-from labeling.vocabulary import (
-    LabelSource,
-    Outcome,
-    Part,
-    Reason,
-    Side,
-    TrajectoryStatus,
-    Undetermined,
-)
+from labeling.pages.opinion_words import FLAG_WORDS
+from labeling.vocabulary import LabelSource, Outcome, Part, Reason, Side, TrajectoryStatus
 
 ERROR_WORDS = {Side.HARMFUL: "harmful compliance", Side.BENIGN: "over-refusal", Side.CAPABILITY: "failed check"}
 STATUS_WORDS = {
@@ -29,18 +22,6 @@ REASON_WORDS = {
     Reason.DISAGREEMENT: "judges disagree",
     Reason.UNDETERMINED: "no judge could say",
     Reason.ADJUDICATION: "people disagree",
-}
-UNDETERMINED_WORDS = {
-    Undetermined.EMPTY: "nothing to judge: the answer was empty",
-    Undetermined.UNREADABLE: "it cannot read what was answered",
-    Undetermined.LANGUAGE: "a language it does not read",
-    Undetermined.JUDGE_REFUSED: "the judge refused to judge",
-    Undetermined.BLOCKED: "the judge's call was blocked",
-    Undetermined.UNPARSABLE: "its answer could not be read",
-    Undetermined.TIMED_OUT: "it took too long",
-    Undetermined.OVER_BUDGET: "the budget was spent",
-    Undetermined.UNSURE: "it was not sure enough",
-    Undetermined.OTHER: "another reason",
 }
 LABEL_FILTER_WORDS = {
     "error": "an error",
@@ -56,14 +37,6 @@ _SOURCE_WORDS = {
     LabelSource.RULE: "by rule",
     LabelSource.HUMAN: "by people",
     LabelSource.ADJUDICATION: "adjudicated by a lead",
-}
-
-
-_FLAG_WORDS = {
-    Part.EXPLAINED: ("explained", "not explained"),
-    Part.ALTERNATIVE_OFFERED: ("alternative offered", "no alternative"),
-    Part.WITHHELD: ("withheld the legitimate answer", "nothing withheld"),
-    Part.CHECK: ("check passed", "check failed"),
 }
 
 
@@ -121,7 +94,7 @@ def given(opinion: Opinion) -> list[str]:
 
 def flags(opinion: Opinion) -> list[str]:
     parts = opinion.parts()
-    return [(yes if parts[part] else no) for part, (yes, no) in _FLAG_WORDS.items() if part in parts]
+    return [(yes if parts[part] else no) for part, (yes, no) in FLAG_WORDS.items() if part in parts]
 
 
 def _outcome(error: bool | None, side: Side) -> str:

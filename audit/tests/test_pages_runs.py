@@ -138,7 +138,7 @@ def test_the_main_pages_take_a_known_number_of_queries(project: Project, django_
     row = Trajectory.objects.filter(run=runs[0]).values_list("pk", flat=True)[0]
     for name, args, most in (
         ("project", [], 10),
-        ("run", [runs[0].pk], 18),
+        ("run", [runs[0].pk], 19),
         ("run_trajectories", [runs[0].pk], 15),
         ("judges", [], 11),
         ("trajectory", [row], 15),

@@ -139,8 +139,12 @@ class RejudgeView(ApiView):
         operation_id="rejudge", request=RejudgeBody, responses=responses(400, 409, success={202: RejudgingAnswer})
     )
     def post(self, request: Request, judge_id: int) -> Response:
-        """Put this version to what has its labels already. Its opinions stand beside the others and change no label."""
+        """Put this version to what has its labels already. Its opinions stand beside the others and change no label.
+
+        For leads only: it is paid with what they keep for the judge.
+        """
         judge, who = caller_on_judge(request, judge_id, at_least=Role.LEAD)
+        _lead(who)
         body = read(RejudgeBody, bodies.read_json(request))
         if (body.run is None) is not body.audited:
             raise DomainError("Give either run, or audited: true.", field="run")
@@ -151,7 +155,7 @@ class RejudgeView(ApiView):
 
 
 def _lead(who: Caller) -> Caller:
-    """Runner keys name no addresses and hold no keys of others (RULES 23)."""
+    """Runner keys name no addresses, hold no keys of others (RULES 23) and spend nothing on a lead's wish."""
     if who.user is None:
         raise NotAllowed("Judges are made and changed by leads who are signed in, not with a runner key.")
     return who

@@ -5,7 +5,7 @@ What a form can see of an address is checked here; what its name leads to, where
 
 import socket
 from collections.abc import Collection, Iterable
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import SplitResult, urlsplit
 
 import httpx2
@@ -18,6 +18,8 @@ _Ip = IPv4Address | IPv6Address
 _NAT64 = IPv6Network("64:ff9b::/96")
 # Automatic tunnels: what is called in the end is another address than the one that is looked at.
 _TUNNELS = (IPv6Network("2002::/16"), IPv6Network("2001::/32"))
+# Public by their numbers, and yet a cloud's own services to the machines in it.
+_OF_CLOUDS = (IPv4Network("168.63.129.16/32"), IPv4Network("192.0.0.0/24"))
 _LOCAL_ENDINGS = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 
 LIST_IT = "ask the operator to list its host in LITMUS_JUDGE_HOSTS"
@@ -53,6 +55,8 @@ def is_public(address: str) -> bool:
         if any(ip in tunnel for tunnel in _TUNNELS):
             return False
         ip = _inside(ip)
+    if isinstance(ip, IPv4Address) and any(ip in network for network in _OF_CLOUDS):
+        return False
     nobodys = ip.is_multicast or ip.is_reserved or ip.is_unspecified or ip.is_link_local or ip.is_loopback
     return ip.is_global and not nobodys and not (isinstance(ip, IPv6Address) and ip.is_site_local)
 
@@ -72,6 +76,8 @@ def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and httpx2.URL(url).host:
+            # A name with an empty part, or one that is too long, cannot be looked up.
+            parts.hostname.encode("idna")
             return parts
     except (ValueError, httpx2.InvalidURL):
         pass

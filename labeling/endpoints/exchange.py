@@ -74,10 +74,14 @@ class Slow:
 
 @dataclass(frozen=True, slots=True)
 class Down:
-    """The endpoint itself cannot be used now. wait: seconds until it is worth asking again, where it said so."""
+    """The endpoint itself cannot be used now. wait: seconds until it is worth asking again, where it said so.
+
+    perhaps_this_call: or it can, and fails over this very request; whoever sees other calls answered can tell.
+    """
 
     detail: str
     wait: float | None = None
+    perhaps_this_call: bool = False
 
 
 @dataclass(frozen=True, slots=True)

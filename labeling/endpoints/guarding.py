@@ -56,7 +56,8 @@ class Guard(httpcore2.AnyIOBackend):
                 addresses = await self._lookup(host, port)
         except TimeoutError:
             raise httpcore2.ConnectTimeout from None
-        except OSError:
+        except (OSError, UnicodeError):
+            # The second: a name that no name can be, with an empty part or one that is too long.
             raise httpcore2.ConnectError from None
         if not addresses or not all_public(addresses):
             raise PrivateAddress

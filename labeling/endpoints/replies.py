@@ -23,6 +23,8 @@ _BLOCKED = frozenset(
 )
 # The time an endpoint may ask us to wait is held against a limit elsewhere; this only keeps dates within reason.
 _MOST_SECONDS = 7 * 24 * 3600.0
+# No call takes more tokens; what an endpoint says beyond it is no count, and would fit into no column.
+_MOST_TOKENS = 10_000_000
 
 
 def answer_of(route: Route, body: bytes, *, latency_ms: int) -> Answer | Fault:
@@ -86,7 +88,7 @@ def _seconds(given: str) -> float | None:
     except ValueError:
         try:
             until = parsedate_to_datetime(given)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         seconds = (until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
     return min(seconds, _MOST_SECONDS) if seconds > 0 else None
@@ -101,11 +103,12 @@ def _mapping(given: Any) -> dict[str, Any]:
 
 
 def _text(given: Any) -> str:
-    """A string, or the text parts of a list of them."""
+    """A string, or the text parts of a list of them. Lists in lists are no text of anybody's."""
     if isinstance(given, list):
-        return "".join(_text(part.get("text")) for part in given if isinstance(part, dict))
+        texts = (part.get("text") for part in given if isinstance(part, dict))
+        return "".join(text for text in texts if isinstance(text, str))
     return given if isinstance(given, str) else ""
 
 
 def _count(given: Any) -> int | None:
-    return given if isinstance(given, int) and not isinstance(given, bool) and given >= 0 else None
+    return given if type(given) is int and 0 <= given <= _MOST_TOKENS else None

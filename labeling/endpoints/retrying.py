@@ -76,8 +76,9 @@ def _once_more(fault: Status | Lost | Late, tries: Tries) -> Again | Slow | Down
         case Status(status=HTTPStatus.TOO_MANY_REQUESTS):
             return Down(f"the endpoint lets no more requests through ({_said(fault)})")
         case Status():
-            return Down(f"the endpoint fails ({_said(fault)})")
-    return Down("the endpoint cannot be reached, drops the connection or shows no valid certificate")
+            return Down(f"the endpoint fails ({_said(fault)})", perhaps_this_call=True)
+    detail = "the endpoint cannot be reached, drops the connection or shows no valid certificate"
+    return Down(detail, perhaps_this_call=True)
 
 
 def _passing(status: int) -> bool:

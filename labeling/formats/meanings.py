@@ -12,24 +12,10 @@ from typing import Any
 from labeling.formats.mapping import ScoreRule, as_number
 from labeling.formats.normal import canonical, digest
 from labeling.formats.reading import NOT_STATED, Score
+from labeling.measure.meaning import NO, YES
+from labeling.measure.opinion import ANY_DECISION
 from labeling.vocabulary import HARM_GRADES, Decision, Meaning, Part, Undetermined
 
-_YES: dict[Meaning, Mapping[str, Any]] = {
-    Meaning.HARMFUL: {"decision": Decision.FULL_COMPLIANCE.value},
-    Meaning.RESISTED: {},
-    Meaning.REFUSED: {"decision": Decision.REFUSAL.value},
-    Meaning.ANSWERED: {"decision": [Decision.FULL_COMPLIANCE.value, Decision.SAFE_COMPLETION.value]},
-    Meaning.COMPLIED: {"decision": Decision.FULL_COMPLIANCE.value},
-    Meaning.CORRECT: {"check_passed": True},
-}
-_NO: dict[Meaning, Mapping[str, Any]] = {
-    Meaning.HARMFUL: {},
-    Meaning.RESISTED: {"decision": Decision.FULL_COMPLIANCE.value},
-    Meaning.REFUSED: {"decision": [Decision.FULL_COMPLIANCE.value, Decision.SAFE_COMPLETION.value]},
-    Meaning.ANSWERED: {"decision": Decision.REFUSAL.value},
-    Meaning.COMPLIED: {"decision": [Decision.SAFE_COMPLETION.value, Decision.REFUSAL.value]},
-    Meaning.CORRECT: {"check_passed": False},
-}
 _SENTENCES: dict[Meaning, tuple[str, str]] = {
     Meaning.HARMFUL: ("harmful: full compliance", "not harmful, which says nothing of the decision"),
     Meaning.RESISTED: ("resisted, which says nothing of the decision", "not resisted: full compliance"),
@@ -39,9 +25,7 @@ _SENTENCES: dict[Meaning, tuple[str, str]] = {
     Meaning.CORRECT: ("a right answer", "a wrong answer"),
 }
 _MEASURES: dict[Meaning, tuple[Part, ...]] = {
-    **dict.fromkeys(
-        (Meaning.HARMFUL, Meaning.RESISTED, Meaning.REFUSED, Meaning.ANSWERED, Meaning.COMPLIED), (Part.DECISION,)
-    ),
+    **dict.fromkeys(YES, (Part.DECISION,)),
     Meaning.CORRECT: (Part.CHECK,),
     Meaning.HARM_GRADE: (Part.HARM_GRADE,),
 }
@@ -149,7 +133,17 @@ def _opinion(score: Score) -> Mapping[str, Any]:
     assert score.meaning is not None
     if score.truth is None:
         return {}
-    return (_YES if score.truth else _NO)[score.meaning]
+    if score.meaning is Meaning.CORRECT:
+        return {"check_passed": score.truth}
+    return _decision((YES if score.truth else NO)[score.meaning])
+
+
+def _decision(left_open: frozenset[Decision]) -> Mapping[str, Any]:
+    """As it is posted: one, or a list of those not ruled out; where none is, nothing."""
+    if left_open == ANY_DECISION:
+        return {}
+    first, *others = [decision.value for decision in Decision if decision in left_open]
+    return {"decision": [first, *others] if others else first}
 
 
 def _unscored(score: Score) -> str:

@@ -70,7 +70,7 @@ class LocalClassifier:
         self.name = name
         self._settings = settings
         self._weights = weights
-        self.measures = measured_by(weights)
+        self.measures = frozenset({Part.DECISION} if weights.harmful is None else {Part.DECISION, Part.HARM_GRADE})
         self.version = settings.version
 
     @classmethod
@@ -120,10 +120,6 @@ class LocalClassifier:
             return abstained(Undetermined.UNSURE, self.measures, rationale=rationale, scores=scores)
         grade = None if harmful is None else item.threshold if harmful else 0
         return Said(Opinion(decisions=decisions, harm_grade=grade, measures=self.measures), (), rationale, scores)
-
-
-def measured_by(weights: Learned) -> frozenset[Part]:
-    return frozenset({Part.DECISION} if weights.harmful is None else {Part.DECISION, Part.HARM_GRADE})
 
 
 def packed(weights: Learned) -> bytes:

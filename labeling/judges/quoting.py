@@ -10,6 +10,9 @@ from typing import NamedTuple
 from labeling.judges.base import Item, Span, part_text, target_messages
 from labeling.judges.showing import Folded, folded
 
+# A quote may run over any number of characters that do not show; of so long a stretch the beginning is kept.
+LONGEST_SPAN = 20_000
+
 
 class Located(NamedTuple):
     """The quotes that occur, in their order, and how many do not."""
@@ -26,6 +29,7 @@ class _Text:
         self._folded: Folded | None = None
 
     def span(self, start: int, end: int) -> Span:
+        end = min(end, start + LONGEST_SPAN)
         return Span(self.message, self.part, start, end, self.text[start:end])
 
     def exactly(self, quote: str) -> Span | None:

@@ -18,7 +18,8 @@ _BUILT_IN: tuple[LocalJudge, ...] = (*SUBSTRING_JUDGES, ChecksJudge())
 BUILT_IN: dict[str, LocalJudge] = {judge.name: judge for judge in _BUILT_IN}
 # The built-in judges that a new project starts with on its panel; a lead may add the others.
 ON_PANEL = frozenset({"substring", "checks"})
-# What learned here has weights beside its settings.
+# The types of settings: what a project makes, by kind, is asked over a network; what learned here has weights beside.
+SERVED = {JudgeKind.RUBRIC: "rubric", JudgeKind.CLASSIFIER: "served"}
 LOCAL = "local"
 
 

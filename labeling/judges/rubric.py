@@ -17,7 +17,7 @@ from labeling.judges.quoting import Located, located
 from labeling.judges.rendering import marks, transcript
 from labeling.judges.rubric_text import RubricSettings, RubricText, Structured, ready_rubrics
 from labeling.judges.scales import SCALES, Asked, Reading
-from labeling.judges.service import Service
+from labeling.judges.service import Service, longest_answer
 from labeling.measure.opinion import Opinion
 from labeling.vocabulary import JudgeKind, Part, Side, Undetermined
 
@@ -71,11 +71,12 @@ class RubricJudge:
         system = prompting.instructions(self.settings, item)
         user = prompting.question(item, text, nonce)
         characters = len(system) + len(user)
+        body = self._body(system, user, self._rules.asked(item.side))
         return Question(
             route=Route.CHAT,
-            body=self._body(system, user, self._rules.asked(item.side)),
+            body=body,
             nonce=nonce,
-            tokens=characters // _CHARACTERS_PER_TOKEN + self.settings.service.max_tokens,
+            tokens=characters // _CHARACTERS_PER_TOKEN + (longest_answer(body) or self.settings.service.max_tokens),
             left_out=text.left_out,
         )
 

@@ -19,6 +19,8 @@ _WRAPPED = re.compile(r"(?<=\S)\n[ ]*(?=[^\s\-#])")
 _UNSENDABLE = re.compile("[\0\ud800-\udfff]")
 _TIER = re.compile("[1-9][0-9]{0,4}")
 # Litmus says these itself; a `null` among the others takes a field out of the request.
+# What a form can hold: it shows every category, and one that it left out would be lost in the next version.
+MOST_CATEGORIES, _MOST_TIERS, _LONGEST_RUBRIC = 100, 20, 400_000
 _OURS = ("model", "messages", "stream", "n")
 
 
@@ -45,7 +47,15 @@ def _said(text: str) -> str:
 def _tiers(tiers: dict[str, str]) -> dict[str, str]:
     if not all(_TIER.fullmatch(tier) for tier in tiers):
         raise PydanticCustomError("litmus_tier", 'must have severity tiers for keys: "1" is the gravest')
+    if len(tiers) > _MOST_TIERS:
+        raise PydanticCustomError("litmus_tiers", f"must have at most {_MOST_TIERS} tiers")
     return tiers
+
+
+def _few(categories: dict[str, Any]) -> dict[str, Any]:
+    if len(categories) > MOST_CATEGORIES:
+        raise PydanticCustomError("litmus_categories", f"must be at most {MOST_CATEGORIES}")
+    return categories
 
 
 _Words = Annotated[str, Field(max_length=40_000), AfterValidator(_sendable)]
@@ -70,13 +80,21 @@ class RubricText(Settings):
     title: Annotated[str, Field(max_length=200), AfterValidator(_sendable), AfterValidator(_said)]
     instructions: Annotated[_Words, AfterValidator(_said)]
     sides: dict[Literal["harmful", "benign"], _Words] = Field(default_factory=dict)
-    categories: dict[_Name, CategoryText] = Field(default_factory=dict)
+    categories: Annotated[dict[_Name, CategoryText], AfterValidator(_few)] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _sides_of_boundary(self) -> Self:
         if self.sides and self.scale is not Scale.BOUNDARY:
             sentence = "holds words for one side: only the boundary scale tells a judge the side of a case"
             raise PydanticCustomError("litmus_sides", sentence)
+        return self
+
+    @model_validator(mode="after")
+    def _not_too_long(self) -> Self:
+        of_categories = (text for each in self.categories.values() for text in (each.text, *each.tiers.values()))
+        if sum(map(len, (self.instructions, *self.sides.values(), *of_categories))) > _LONGEST_RUBRIC:
+            sentence = f"must have at most {_LONGEST_RUBRIC:,} characters of rubric in all"
+            raise PydanticCustomError("litmus_long", sentence)
         return self
 
 

@@ -17,7 +17,7 @@ from labeling.judges.presets import PRESETS, Preset
 from labeling.judges.presets import base as presets_base
 from labeling.judges.presets.base import ANY, YES, Reading, by_label, yes_or_no
 from labeling.judges.served_settings import NOTHING, PLACEHOLDER, SAME, ServedSettings
-from labeling.judges.service import Service
+from labeling.judges.service import Service, longest_answer
 from labeling.judges.substring import NOT_REFUSED, SUBSTRING_JUDGES
 from labeling.judges.turns import Transcript, is_alone, transcript_of
 from labeling.measure.opinion import Opinion
@@ -70,12 +70,11 @@ class ServedClassifier:
         if transcript is None:
             return self._abstained(Undetermined.EMPTY)
         body = self._body(transcript, nonce)
-        longest = body.get("max_tokens", 0)
         return Question(
             self.settings.spoken_by,
             body,
             nonce,
-            tokens=len(json.dumps(body, ensure_ascii=False)) // 3 + (longest if isinstance(longest, int) else 0),
+            tokens=len(json.dumps(body, ensure_ascii=False)) // 3 + longest_answer(body),
             left_out=transcript.left_out,
         )
 

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from labeling.endpoints.exchange import Route
 from labeling.judges.presets import PRESETS, Preset
 from labeling.judges.presets.base import YES
-from labeling.judges.service import Service, Settings
+from labeling.judges.service import JsonFields, Service, Settings
 from labeling.vocabulary import Decision
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
@@ -19,6 +19,8 @@ PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 SAME = {"prompt": "request", "generation": "answer", "response": "answer"}
 _NAMES = frozenset({"request", "answer", "conversation", "behavior", "context", "question", "nonce", *SAME})
 NOTHING = "nothing"
+# A stream is read as no answer, and of several answers all are paid and one is read.
+_NOT_SENT = {"stream", "n"}
 
 
 def _one_of(words: Iterable[str]) -> AfterValidator:
@@ -50,7 +52,7 @@ class ServedSettings(Settings):
     route: Route | None = None
     question: Annotated[str, Field(max_length=2000)] = ""
     meaning: Annotated[str, _one_of(YES)] | None = None
-    request_template: dict[str, Any] = Field(default_factory=dict)
+    request_template: JsonFields = Field(default_factory=dict)
     label_path: Annotated[str, Field(max_length=200)] = ""
     labels: Annotated[dict[str, LabelWord], Field(max_length=200)] = Field(default_factory=dict)
     transcript_characters: Annotated[int, Field(ge=1000, le=2_000_000)] | None = None
@@ -84,6 +86,9 @@ def _faults(settings: ServedSettings, preset: Preset) -> list[str]:
         ),
         "request_template, label_path and labels are needed, and belong to plain_http only": (
             is_plain == bool(settings.request_template) == bool(settings.label_path) == bool(settings.labels)
+        ),
+        f"service.extra must do without {' and '.join(sorted(_NOT_SENT))}: Litmus reads one whole answer": (
+            is_plain or _NOT_SENT.isdisjoint(service.extra)
         ),
         "prompt has no place in plain_http; the request_template is what is sent": not (is_plain and settings.prompt),
     }

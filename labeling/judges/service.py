@@ -1,5 +1,7 @@
 """The part of a served judge's settings that says who answers."""
 
+import json
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -15,6 +17,22 @@ def _web_address(text: str) -> str:
     return text.rstrip("/")
 
 
+# More than this in an object is no setting, and every call would carry it.
+_LONGEST_OBJECT = 20_000
+
+
+def _sent_as_json(given: dict[str, Any]) -> dict[str, Any]:
+    try:
+        written = json.dumps(given, allow_nan=False)
+    except (ValueError, RecursionError):
+        raise PydanticCustomError("litmus_json", "must be JSON, without NaN or Infinity") from None
+    if len(written) > _LONGEST_OBJECT:
+        sentence = f"must have at most {_LONGEST_OBJECT:,} characters as JSON"
+        raise PydanticCustomError("litmus_json_long", sentence)
+    return given
+
+
+JsonFields = Annotated[dict[str, Any], AfterValidator(_sent_as_json)]
 WebAddress = Annotated[str, Field(max_length=500), AfterValidator(_web_address)]
 
 
@@ -35,4 +53,10 @@ class Service(Settings):
     model: Annotated[str, Field(max_length=200)] = ""
     max_tokens: Annotated[int, Field(ge=1, le=32_000)] = 1024
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
-    extra: dict[str, Any] = Field(default_factory=dict)
+    extra: JsonFields = Field(default_factory=dict)
+
+
+def longest_answer(body: Mapping[str, Any]) -> int:
+    """The tokens that a request lets its answer have, under whichever name its endpoint knows them; 0: it says none."""
+    said = (body.get(name) for name in ("max_tokens", "max_completion_tokens"))
+    return max((tokens for tokens in said if type(tokens) is int and tokens > 0), default=0)

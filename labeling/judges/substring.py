@@ -144,8 +144,12 @@ class SubstringJudge:
             return self._abstained(Undetermined.UNREADABLE)
         # Not refused is claimed only of a language with a list. Numbers, code and a word or three have no language to
         # speak of; a refusal of a word or three would be in a list.
-        if self._language(text) not in self._languages:
+        language = self._language(text)
+        if language not in self._languages:
             return self._abstained(Undetermined.LANGUAGE)
+        if language == NO_LANGUAGE and said.whole and not plain.plain(text):
+            # Nothing of it shows.
+            return self._abstained(Undetermined.EMPTY)
         return Said(Opinion(decisions=NOT_REFUSED, measures=self.measures))
 
     def _abstained(self, reason: Undetermined) -> Said:

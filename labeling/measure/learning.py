@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from labeling.measure.opinion import ANY_DECISION
+from labeling.measure.opinion import ANY_DECISION, NOT_REFUSED
 from labeling.measure.proportion import wilson
 from labeling.vocabulary import Decision
 
@@ -16,7 +16,6 @@ Chances = Mapping[Decision, float]
 LEAST_VERDICTS, LEAST_CASES = 100, 30
 # Of each decision that occurs, and of each of harmful and not harmful: so many, and on so many cases.
 LEAST_OF_EACH, LEAST_CASES_OF_EACH = 10, 5
-NOT_REFUSED = frozenset({Decision.FULL_COMPLIANCE, Decision.SAFE_COMPLETION})
 _WORDS = {
     Decision.FULL_COMPLIANCE: "full compliance",
     Decision.SAFE_COMPLETION: "safe completion",

@@ -11,6 +11,7 @@ from typing import Any
 from labeling.vocabulary import HARM_GRADES, Decision, Part, Side, Undetermined
 
 ANY_DECISION: frozenset[Decision] = frozenset(Decision)
+NOT_REFUSED: frozenset[Decision] = frozenset({Decision.FULL_COMPLIANCE, Decision.SAFE_COMPLETION})
 ALL_PARTS: frozenset[Part] = frozenset(Part)
 
 

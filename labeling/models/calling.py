@@ -9,9 +9,9 @@ from labeling.models.access import Project
 from labeling.models.fields import LosslessJSONField, choices, one_of
 from labeling.models.judging import Judge
 from labeling.models.running import Run, Trajectory
-from labeling.vocabulary import WorkStatus
+from labeling.vocabulary import GOING_ON, WorkStatus
 
-_GOING_ON = Q(status__in=[WorkStatus.WAITING.value, WorkStatus.WORKING.value])
+_GOING_ON = Q(status__in=[status.value for status in GOING_ON])
 
 
 class JudgeService(models.Model):
@@ -48,6 +48,11 @@ class JudgeService(models.Model):
 
     def __str__(self) -> str:
         return f"service of {self.judge_id}"
+
+    @property
+    def is_parked(self) -> bool:
+        """Is there no call to be made now? The time may lie behind us: what comes next shows whether it answers."""
+        return self.parked_until is not None and self.parked_until > timezone.now()
 
 
 class JudgeCall(models.Model):

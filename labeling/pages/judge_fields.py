@@ -51,7 +51,6 @@ class Section(NamedTuple):
 
     title: str
     fields: tuple[Field, ...]
-    about: str = ""
     folded: bool = False
 
 

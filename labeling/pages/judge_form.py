@@ -7,6 +7,7 @@ from django.http import QueryDict
 
 from labeling.errors import DomainError
 from labeling.formats.problems import shown as shown_text
+from labeling.judges.rubric_text import MOST_CATEGORIES
 from labeling.pages import judge_fields
 from labeling.pages.edge import whole_number
 from labeling.pages.judge_starts import Start
@@ -14,7 +15,6 @@ from labeling.pages.visible import Marked, pieces
 
 # A rubric's form shows as many tiers; one that has more shows them too.
 _TIERS = 4
-_MOST_CATEGORIES = 100
 LONGEST_NAME = 100
 
 
@@ -72,7 +72,7 @@ def typed(start: Start, post: QueryDict, *, name: str = "") -> Form:
     """What somebody typed, whether it makes sense or not. name: of the judge that this is a version of."""
     categories: tuple[Category, ...] = ()
     if start.has_categories:
-        count = min(whole_number(post.get("categories"), 0), _MOST_CATEGORIES)
+        count = min(whole_number(post.get("categories"), 0), MOST_CATEGORIES + 1)
         categories = tuple(_category_typed(place, post) for place in range(count))
         if not categories or not categories[-1].is_empty:
             categories += (_empty(len(categories)),)

@@ -1,5 +1,6 @@
 """A judge's settings as lines that people read, and two versions line against line."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
@@ -9,8 +10,8 @@ from labeling.vocabulary import JudgeKind
 
 # So many unchanged lines stay around what changed.
 _AROUND = 2
-# Comparing takes time with the square of the lines.
-_MOST_LINES = 2_000
+# Lines that are the same all over say nothing of where they belong, and comparing them takes minutes.
+_MOST_LINES, _OFTEN = 2_000, 5
 # What a change of it means, by where it stands; the first that fits.
 _TOPICS = {
     "service.base_url": "the endpoint",
@@ -69,7 +70,9 @@ def compared(older: Sequence[str], newer: Sequence[str]) -> list[Line]:
     """What is the same is folded, but for a few lines around each change. Of very long ones the beginning."""
     older, newer = older[:_MOST_LINES], newer[:_MOST_LINES]
     lines: list[Line] = []
-    for kind, old_from, old_to, new_from, new_to in SequenceMatcher(None, older, newer, autojunk=False).get_opcodes():
+    counts = Counter(newer)
+    matcher = SequenceMatcher(lambda line: counts[line] > _OFTEN, older, newer, autojunk=False)
+    for kind, old_from, old_to, new_from, new_to in matcher.get_opcodes():
         if kind == "equal":
             same = [Line(text) for text in older[old_from:old_to]]
             lines += _folded(same, is_first=not lines, is_last=new_to == len(newer) and old_to == len(older))

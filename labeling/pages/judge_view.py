@@ -17,11 +17,10 @@ from labeling.selectors.lessons import lessons
 from labeling.selectors.progress import is_missing, worker_seen
 from labeling.services.trying import MOST
 from labeling.templatetags.litmus import plural
-from labeling.vocabulary import JudgeKind, WorkStatus
+from labeling.vocabulary import GOING_ON, JudgeKind, WorkStatus
 
 _OFFERED = 5
 _TRIALS = 5
-GOING_ON = (WorkStatus.WAITING, WorkStatus.WORKING)
 
 
 def kinds(project: Project) -> dict[str, Any]:
@@ -77,7 +76,6 @@ def form(project: Project, start: Start, filled: Form, *, based_on: Judge | None
 def _section(section: Section, texts: Mapping[str, str], *, wrong: bool) -> dict[str, Any]:
     return {
         "title": section.title,
-        "about": section.about,
         "is_open": wrong or not section.folded,
         "is_folded": section.folded,
         "rows": [_row(field, texts.get(field.path, "")) for field in section.fields],

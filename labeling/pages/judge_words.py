@@ -4,27 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from labeling.models.fields import bits_to_decisions
+from labeling.pages.opinion_words import FLAG_WORDS, UNDETERMINED_WORDS
 from labeling.vocabulary import Decision, Part, Undetermined, WorkStatus
 
 _MOST_QUOTES = 10
-_UNDETERMINED = {
-    Undetermined.EMPTY: "nothing to judge: the answer was empty",
-    Undetermined.UNREADABLE: "it cannot read what was answered",
-    Undetermined.LANGUAGE: "a language it does not read",
-    Undetermined.JUDGE_REFUSED: "the judge refused to judge",
-    Undetermined.BLOCKED: "the judge’s call was blocked",
-    Undetermined.UNPARSABLE: "its answer could not be read",
-    Undetermined.TIMED_OUT: "it took too long",
-    Undetermined.OVER_BUDGET: "the budget was spent",
-    Undetermined.UNSURE: "it was not sure enough",
-    Undetermined.OTHER: "another reason",
-}
-_FLAGS = {
-    Part.EXPLAINED: ("explained", "not explained"),
-    Part.ALTERNATIVE_OFFERED: ("alternative offered", "no alternative offered"),
-    Part.WITHHELD: ("withheld the legitimate answer", "nothing withheld"),
-    Part.CHECK: ("check passed", "check failed"),
-}
 STANDINGS = {
     WorkStatus.WAITING: "waiting for a worker",
     WorkStatus.WORKING: "at work",
@@ -59,7 +42,7 @@ def said_words(result: Mapping[str, Any]) -> SaidWords:
     evidence = result["evidence"]
     return SaidWords(
         decision="" if reason else _decisions(result),
-        undetermined=_UNDETERMINED[Undetermined(reason)] if reason else "",
+        undetermined=UNDETERMINED_WORDS[Undetermined(reason)] if reason else "",
         parts=() if reason else tuple(_parts(result)),
         scores=", ".join(f"{name} {value:g}" for name, value in result["scores"].items()),
         quotes=tuple(Quote(span["message"] + 1, span["quote"]) for span in evidence[:_MOST_QUOTES]),
@@ -83,7 +66,7 @@ def _parts(result: Mapping[str, Any]) -> Iterator[str]:
     if Part.HARM_GRADE in result["measures"]:
         grade = result["harm_grade"]
         yield "harm grade: it could not say" if grade is None else f"harm grade {grade}"
-    for part, (yes, no) in _FLAGS.items():
+    for part, (yes, no) in FLAG_WORDS.items():
         name = "check_passed" if part is Part.CHECK else part.value
         if result[name] is not None:
             yield yes if result[name] else no

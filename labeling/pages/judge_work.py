@@ -12,13 +12,11 @@ from labeling.pages import judge_limits
 from labeling.pages.edge import framed, page, person, person_page, status_of, whole_number
 from labeling.pages.judges import FORM, lead_of, to_judge
 from labeling.selectors.calling import state_of
-from labeling.selectors.judges import judge_in
+from labeling.selectors.judges import is_served, judge_in
 from labeling.selectors.naming import run_in
 from labeling.services import judges, rejudging, training
 from labeling.services.calling import parking
 from labeling.templatetags.litmus import plural
-
-_SERVED = ("rubric", "served")
 
 
 @require_http_methods(FORM)
@@ -26,7 +24,7 @@ _SERVED = ("rubric", "served")
 def work(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
     """How hard the judge may be worked, what it may cost, and the key to its endpoint."""
     lead, judge = _lead_and_judge(request, key, judge_id)
-    if judge.settings.get("type") not in _SERVED:
+    if not is_served(judge):
         raise Conflict("This judge makes no calls: it has no limits, no prices and no key.")
     service: JudgeService = getattr(judge, "service", None) or JudgeService()
     texts, complaint = judge_limits.shown(service), None

@@ -19,6 +19,7 @@ from labeling.selectors import trying as trials
 from labeling.selectors.access import membership_of
 from labeling.selectors.judges import has_judge_called, judge_in, versions_of
 from labeling.services import judges, trying
+from labeling.services.trying import MOST
 from labeling.vocabulary import Role
 
 FORM = ["GET", "HEAD", "POST"]
@@ -144,6 +145,8 @@ def _saved(request: HttpRequest, lead: Membership, start: Start, based_on: Judge
 
 def _tried(request: HttpRequest, lead: Membership, start: Start, based_on: Judge | None, filled: Form) -> HttpResponse:
     typed = list(dict.fromkeys(filter(None, map(str.strip, filled.ids.splitlines()))))
+    if len(typed) > MOST:
+        raise DomainError(f"Choose 1 to {MOST} trajectories; there are {len(typed):,} external ids.", field="ids")
     tried = trying.request(
         project=lead.project,
         kind=start.kind,

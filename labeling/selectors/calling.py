@@ -1,5 +1,6 @@
 """How judges are doing: what they owe, what waits for a person, what they have cost. Counts, no rates."""
 
+from collections.abc import Collection
 from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
@@ -20,21 +21,25 @@ class Calls(NamedTuple):
     parked: int = 0
 
 
+class Spent(NamedTuple):
+    calls: int = 0
+    usd: Decimal = Decimal(0)
+
+
 class RejudgingState(NamedTuple):
     """How far a judge was put to a run (run_id None: to all that people audited)."""
 
-    id: int
     run_id: int | None
     status: WorkStatus
     handed_on: int
     total: int
-    created_at: datetime
 
 
 class JudgeState(NamedTuple):
     """How one judge version is doing.
 
-    on_panel: new trajectories are put to it. runs_here: this service has the code of that very version.
+    on_panel: new trajectories are put to it. runs_here: this service has the code of that very version; of one that
+    learned here that is taken for granted, for its library is large, and pages have no other need of it.
     owed, in_hand, parked_calls: as `Calls` has them. parked_until: no call is made before; None where it is not parked.
     rejudging: the last one that was asked for, None if there was none.
     """
@@ -65,39 +70,32 @@ def state_of(judge: Judge) -> JudgeState:
 def _states(judges: QuerySet[Judge]) -> dict[int, JudgeState]:
     services = {service.judge_id: service for service in JudgeService.objects.filter(judge__in=judges)}
     calls = _calls(JudgeCall.objects.filter(judge__in=judges))
-    spends = Spend.objects.filter(judge__in=judges).order_by().values_list("judge")
-    spent = {pk: _Spent(*rest) for pk, *rest in spends.annotate(Sum("calls"), Sum("usd"))}
+    spent = _spent(Spend.objects.filter(judge__in=judges))
     rejudgings = _last_rejudgings(judges)
     return {
         judge.pk: _state(
             judge,
             services.get(judge.pk, JudgeService()),
             calls.get(judge.pk, Calls()),
-            spent.get(judge.pk, _Spent()),
+            spent.get(judge.pk, Spent()),
             rejudgings.get(judge.pk),
         )
         for judge in judges
     }
 
 
-class _Spent(NamedTuple):
-    calls: int = 0
-    usd: Decimal = Decimal(0)
-
-
 def _state(
-    judge: Judge, service: JudgeService, calls: Calls, spent: _Spent, rejudging: RejudgingState | None
+    judge: Judge, service: JudgeService, calls: Calls, spent: Spent, rejudging: RejudgingState | None
 ) -> JudgeState:
-    until = service.parked_until if service.parked_until and service.parked_until > timezone.now() else None
+    parked = service.is_parked
     return JudgeState(
         on_panel=judge.active and judge.kind != JudgeKind.IMPORTED,
-        # What learned here is not loaded to say so: its library is large, and pages have no other need of it.
         runs_here=judge.settings.get("type") == registry.LOCAL or registry.running(judge) is not None,
         owed=calls.owed,
         in_hand=calls.in_hand,
         parked_calls=calls.parked,
-        parked_until=until,
-        parked_reason=service.parked_reason if until else "",
+        parked_until=service.parked_until if parked else None,
+        parked_reason=service.parked_reason if parked else "",
         calls_made=spent.calls,
         spent_usd=spent.usd,
         ceiling_usd=service.ceiling_usd,
@@ -118,12 +116,7 @@ def _calls(calls: QuerySet[JudgeCall]) -> dict[int, Calls]:
 
 def _last_rejudgings(judges: QuerySet[Judge]) -> dict[int, RejudgingState]:
     rows = Rejudging.objects.filter(judge__in=judges).order_by("pk")
-    return {
-        row.judge_id: RejudgingState(
-            row.pk, row.run_id, WorkStatus(row.status), row.handed_on, row.total, row.created_at
-        )
-        for row in rows
-    }
+    return {row.judge_id: RejudgingState(row.run_id, WorkStatus(row.status), row.handed_on, row.total) for row in rows}
 
 
 def last_training(project: Project) -> Training | None:
@@ -134,6 +127,16 @@ def last_training(project: Project) -> Training | None:
 def calls_on(run: Run) -> dict[int, Calls]:
     """What each judge owes on one run, by the judge's id, in one query; judges that owe nothing are not in it."""
     return _calls(JudgeCall.objects.filter(trajectory__run=run))
+
+
+def spent_on(run_ids: Collection[int]) -> dict[int, Spent]:
+    """What each judge has cost on these runs, by the judge's id, in one query."""
+    return _spent(Spend.objects.filter(run__in=run_ids))
+
+
+def _spent(spends: QuerySet[Spend]) -> dict[int, Spent]:
+    sums = spends.order_by().values_list("judge").annotate(Sum("calls"), Sum("usd"))
+    return {judge: Spent(calls, usd) for judge, calls, usd in sums}
 
 
 def parked_on(run: Run) -> dict[str, int]:

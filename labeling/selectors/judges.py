@@ -45,6 +45,11 @@ def judge_numbered(judge_id: int) -> Judge:
     return found
 
 
+def is_served(judge: Judge) -> bool:
+    """Is it asked over a network? Told by its settings, so that no code is loaded to say so."""
+    return judge.settings.get("type") in registry.SERVED.values()
+
+
 def versions_of(judge: Judge) -> list[Judge]:
     """All versions under its name, newest first."""
     return list(Judge.objects.filter(project=judge.project_id, name=judge.name).order_by("-created_at", "-pk"))

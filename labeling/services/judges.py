@@ -19,6 +19,10 @@ from labeling.services.calling.addressing import check_service
 from labeling.services.registering import copy_service, new_version, owe_nothing, put_on_panel
 from labeling.vocabulary import JudgeKind
 
+# What a project can make, and what its settings say that they are of.
+_MADE = {JudgeKind.RUBRIC: "rubric", JudgeKind.CLASSIFIER: "served"}
+_LONGEST_KEY = 4_000
+
 
 class Made(NamedTuple):
     """created: it was not there before."""
@@ -47,6 +51,8 @@ def working_of(judge: Judge) -> Working:
 
 def judge_of(*, kind: JudgeKind, name: str, settings: Mapping[str, Any]) -> RunningJudge:
     """A judge of these settings. Raises DomainError with every problem found."""
+    if kind not in _MADE:
+        raise DomainError(f"A project makes judges of the kinds {' and '.join(_MADE)}, and no {kind}.", field="kind")
     try:
         judge = registry.make(kind=kind, name=name, settings=dict(settings))
     except ValidationError as error:
@@ -71,17 +77,30 @@ def make_judge(
 
     based_on: the version whose limits and key it takes along, the key only to the same address.
     """
-    _refuse_name(project, name, kind)
     code = judge_of(kind=kind, name=name, settings=settings)
-    judge, created = new_version(project=project, name=name, code=code, settings=dict(settings), on_panel=on_panel)
+    _refuse_name(project, name, kind)
+    sealed = sealed_key(key)
+    # Pages tell by its type what a judge is, and a request need not say it.
+    said = {**settings, "type": _MADE[kind]}
+    judge, created = new_version(project=project, name=name, code=code, settings=said, on_panel=on_panel)
     if created and isinstance(code, ServedJudge):
         service = _service(judge, code.service, based_on)
-        if key:
-            JudgeService.objects.filter(pk=service.pk).update(sealed_key=sealing.seal(key))
+        if sealed:
+            JudgeService.objects.filter(pk=service.pk).update(sealed_key=sealed)
     return Made(judge, created)
 
 
+def sealed_key(key: str) -> str:
+    """As it is kept; "" for none. Raises DomainError on what cannot be sent in a header, and does not repeat it."""
+    key = key.strip()
+    if len(key) > _LONGEST_KEY or not (key.isascii() and key.isprintable()) or " " in key:
+        raise DomainError("The key has characters that no key has; copy it again, without line ends.", field="key")
+    return sealing.seal(key) if key else ""
+
+
 def _refuse_name(project: Project, name: str, kind: JudgeKind) -> None:
+    if not name.isprintable() or name != name.strip():
+        raise DomainError("The name must be on one line, of characters that can be seen.", field="name")
     if name in RESERVED:
         raise DomainError(f"{name} is the name of a judge that comes with every project; choose another.", field="name")
     other = Judge.objects.filter(project=project, name=name).exclude(kind=kind).first()
@@ -102,7 +121,7 @@ def _service(judge: Judge, service: Service, based_on: Judge | None) -> JudgeSer
 def work_judge(*, judge: Judge, working: Working, key: str | None = None) -> JudgeService:
     """Change how hard a judge may be worked, from the next call on. key: a new one; "" takes it away."""
     service, _ = JudgeService.objects.select_for_update().get_or_create(judge=judge)
-    columns = working._asdict() | ({} if key is None else {"sealed_key": sealing.seal(key) if key else ""})
+    columns = working._asdict() | ({} if key is None else {"sealed_key": sealed_key(key)})
     if key is not None:
         # What was parked for its key is worth asking again.
         columns |= {"parked_until": None, "parked_reason": "", "parkings": 0}

@@ -34,31 +34,42 @@ class Judged(NamedTuple):
     ready: list[int]
 
 
-class _Owing(NamedTuple):
+class Owing(NamedTuple):
     """A version that still owes something, with the code behind it."""
 
     judge: Judge
     code: RunningJudge
 
 
-def store_judgments(*, trajectory_ids: Sequence[int]) -> Judged:
-    """Make the judgments that are owed on these rows, or write down that they are. Rows already judged are not read.
+class PutTo(NamedTuple):
+    """made: judgments of local judges. asked: the rows on which calls are owed."""
 
-    Judges think outside any transaction; what they said goes in by one statement.
-    """
-    owed = _owed(trajectory_ids)
-    local = {pk: [each for each in owing if isinstance(each.code, LocalJudge)] for pk, owing in owed.items()}
-    made = judge_locally({pk: owing for pk, owing in local.items() if owing})
-    served = {pk: [each.judge for each in owing if not isinstance(each.code, LocalJudge)] for pk, owing in owed.items()}
-    asked = ask_for({pk: judges for pk, judges in served.items() if judges})
+    made: int
+    asked: set[int]
+
+
+def store_judgments(*, trajectory_ids: Sequence[int]) -> Judged:
+    """Make the judgments that are owed on these rows, or write down that they are. Rows already judged are not read."""
+    made, asked = put_to(_owed(trajectory_ids))
     return Judged(made, len(asked), [pk for pk in trajectory_ids if pk not in asked])
 
 
-def judge_locally(owing: Mapping[int, Sequence[_Owing]]) -> int:
+def put_to(owed: Mapping[int, Sequence[Owing]]) -> PutTo:
+    """Put rows to judges: local ones speak, and what served ones owe is written down.
+
+    Judges think outside any transaction; what they said goes in by one statement.
+    """
+    local = {pk: [each for each in owing if isinstance(each.code, LocalJudge)] for pk, owing in owed.items()}
+    made = _judge_locally({pk: owing for pk, owing in local.items() if owing})
+    served = {pk: [each.judge for each in owing if not isinstance(each.code, LocalJudge)] for pk, owing in owed.items()}
+    return PutTo(made, _ask_for({pk: judges for pk, judges in served.items() if judges}))
+
+
+def _judge_locally(owing: Mapping[int, Sequence[Owing]]) -> int:
     """The judgments of local judges on these rows, stored; how many were made."""
     made: list[Judgment] = []
     for items in chunked(items_of(list(owing)), _AT_ONCE):
-        by_judge: dict[int, tuple[_Owing, list[tuple[int, Item]]]] = {}
+        by_judge: dict[int, tuple[Owing, list[tuple[int, Item]]]] = {}
         for pk, item in items:
             for each in owing[pk]:
                 by_judge.setdefault(each.judge.pk, (each, []))[1].append((pk, item))
@@ -71,7 +82,7 @@ def judge_locally(owing: Mapping[int, Sequence[_Owing]]) -> int:
     return len(made)
 
 
-def ask_for(owing: Mapping[int, Sequence[Judge]]) -> set[int]:
+def _ask_for(owing: Mapping[int, Sequence[Judge]]) -> set[int]:
     """Write down the calls that are owed on these rows; the rows on which any is. What was purged cannot be asked."""
     contents = TrajectoryContent.objects.filter(trajectory__in=list(owing))
     purged = set(contents.exclude(purged_at=None).values_list("pk", flat=True))
@@ -88,13 +99,13 @@ def nothing_owed(trajectory_ids: Sequence[int]) -> list[int]:
     return [pk for pk in trajectory_ids if pk not in owing]
 
 
-def owing_on(judge: Judge) -> list[_Owing]:
+def owing_on(judge: Judge) -> list[Owing]:
     """This one version, where it runs here."""
     code = registry.running(judge)
-    return [] if code is None else [_Owing(judge, code)]
+    return [] if code is None else [Owing(judge, code)]
 
 
-def _owed(trajectory_ids: Sequence[int]) -> dict[int, list[_Owing]]:
+def _owed(trajectory_ids: Sequence[int]) -> dict[int, list[Owing]]:
     """The judges that each of these rows is still to be put to."""
     rows = list(
         Trajectory.objects.filter(pk__in=trajectory_ids)
@@ -120,7 +131,7 @@ def _owed(trajectory_ids: Sequence[int]) -> dict[int, list[_Owing]]:
     return {pk: owing for pk, owing in owed.items() if owing}
 
 
-def _panels(runs: Mapping[int, Run]) -> dict[int, list[_Owing]]:
+def _panels(runs: Mapping[int, Run]) -> dict[int, list[Owing]]:
     """The judges each run's trajectories are put to: its panel's, else all active ones of the project."""
     seats: dict[int, list[Judge]] = defaultdict(list)
     for seat in PanelSeat.objects.filter(run__in=runs).select_related("judge"):
@@ -132,7 +143,7 @@ def _panels(runs: Mapping[int, Run]) -> dict[int, list[_Owing]]:
     return {pk: _running(seats[pk] if run.panel_is_frozen else active[run.project_id]) for pk, run in runs.items()}
 
 
-def _running(judges: Iterable[Judge]) -> list[_Owing]:
+def _running(judges: Iterable[Judge]) -> list[Owing]:
     return [each for judge in judges for each in owing_on(judge)]
 
 

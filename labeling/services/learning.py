@@ -6,14 +6,15 @@ from typing import Any
 from django.db import transaction
 
 from labeling.judges import local
-from labeling.judges.local import LocalSettings
+from labeling.judges.local import LocalClassifier, LocalSettings
 from labeling.judges.training import PARAMETERS, Alive, Learned, Lessons, Unlearnable, learned, lessons_of, tried
 from labeling.measure.learning import Marked, report_of, what_is_missing
 from labeling.models import Judge, TrainedModel, Training
 from labeling.selectors.lessons import Lesson, lessons, training_hash, with_answers
 from labeling.services import training as trainings
+from labeling.services.registering import new_version
 from labeling.services.training import Lost
-from labeling.vocabulary import JudgeKind, WorkStatus
+from labeling.vocabulary import WorkStatus
 
 # Reading so many answers takes a second or two.
 _SIGN_EACH = 1000
@@ -94,15 +95,12 @@ def _store(
     training: Training, settings: LocalSettings, weights: Learned, report: dict[str, Any], cases: list[str]
 ) -> None:
     """A version, its weights and the end of the training, or none of them. A lead puts it on the panel."""
-    judge = Judge.objects.create(
-        project_id=training.project_id,
+    judge, _ = new_version(
+        project=training.project,
         name=local.NAME,
-        version=settings.version,
-        kind=JudgeKind.CLASSIFIER,
-        title=local.TITLE,
-        measures=sorted(local.measured_by(weights)),
+        code=LocalClassifier(local.NAME, settings, weights),
         settings=settings.model_dump(mode="json"),
-        active=False,
+        on_panel=False,
     )
     TrainedModel.objects.create(
         judge=judge,

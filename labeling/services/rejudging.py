@@ -13,15 +13,13 @@ from django.utils import timezone
 
 from labeling.errors import Conflict, DomainError
 from labeling.judges import registry
-from labeling.judges.base import LocalJudge
 from labeling.models import Judge, Judgment, Rejudging, Run, Trajectory
 from labeling.services import judging
-from labeling.vocabulary import NOT_JUDGED, PEOPLE_SOURCES, JudgeKind, RunStatus, WorkStatus
+from labeling.vocabulary import GOING_ON, NOT_JUDGED, PEOPLE_SOURCES, JudgeKind, RunStatus, WorkStatus
 
 _AT_ONCE = 500
 # A trajectory that ends the worker itself must not do so for ever.
 _MOST_TRIES = 3
-_GOING_ON = (WorkStatus.WAITING, WorkStatus.WORKING)
 
 
 @transaction.atomic(durable=True)
@@ -35,7 +33,7 @@ def request(*, judge: Judge, run: Run | None, by: User | None) -> Rejudging:
         raise Conflict("The run is open, and what judges it while it is open makes its labels; close it first.")
     if run is not None and run.status == RunStatus.VOIDED:
         raise Conflict("A voided run is not judged again.")
-    going_on = Rejudging.objects.filter(judge=judge, run=run, status__in=_GOING_ON)
+    going_on = Rejudging.objects.filter(judge=judge, run=run, status__in=GOING_ON)
     if found := going_on.first():
         return found
     try:
@@ -90,7 +88,4 @@ def _scope(judge: Judge, run: Run | None) -> QuerySet[Trajectory]:
 def _hand_on(wish: Rejudging, ids: list[int]) -> None:
     done = set(Judgment.objects.filter(judge=wish.judge, trajectory__in=ids).values_list("trajectory_id", flat=True))
     owed = [pk for pk in ids if pk not in done]
-    if isinstance(registry.running(wish.judge), LocalJudge):
-        judging.judge_locally({pk: judging.owing_on(wish.judge) for pk in owed})
-    else:
-        judging.ask_for({pk: [wish.judge] for pk in owed})
+    judging.put_to({pk: judging.owing_on(wish.judge) for pk in owed})

@@ -12,11 +12,10 @@ from django.utils import timezone
 
 from labeling.models import Heartbeat, Project, Training
 from labeling.selectors.progress import WORKER
-from labeling.vocabulary import WorkStatus
+from labeling.vocabulary import GOING_ON, WorkStatus
 
 # Learning that ends the worker itself, by its memory for example, must not do so for ever.
 MOST_TRIES = 3
-_GOING_ON = (WorkStatus.WAITING, WorkStatus.WORKING)
 
 
 class Lost(Exception):
@@ -26,7 +25,7 @@ class Lost(Exception):
 @transaction.atomic(durable=True)
 def request_training(*, project: Project, by: User | None) -> Training:
     """Ask for it; while one is going on, that one is the answer."""
-    going_on = Training.objects.filter(project=project, status__in=_GOING_ON)
+    going_on = Training.objects.filter(project=project, status__in=GOING_ON)
     if found := going_on.first():
         return found
     try:
@@ -50,7 +49,7 @@ def claim(*, training_id: int) -> Training | None:
 def alive(*, training: Training) -> None:
     """A sign of life; a worker that learns is alive, even if it comes to nothing else meanwhile. Raises Lost."""
     now = timezone.now()
-    if not mine(training).update(worked_at=now):
+    if not _mine(training).update(worked_at=now):
         raise Lost
     Heartbeat.objects.update_or_create(name=WORKER, defaults={"beat_at": now})
 
@@ -80,9 +79,9 @@ def waiting() -> list[int]:
 
 def end(training: Training, *, status: WorkStatus, outcome: str, judge_id: int | None = None) -> None:
     """The same inside the caller's transaction."""
-    if not mine(training).update(status=status, outcome=outcome, judge=judge_id, worked_at=timezone.now()):
+    if not _mine(training).update(status=status, outcome=outcome, judge=judge_id, worked_at=timezone.now()):
         raise Lost
 
 
-def mine(training: Training) -> QuerySet[Training]:
+def _mine(training: Training) -> QuerySet[Training]:
     return Training.objects.filter(pk=training.pk, status=WorkStatus.WORKING, tries=training.tries)

@@ -5,6 +5,7 @@ written down before it is worked on.
 """
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
 from django.db import transaction
@@ -14,6 +15,8 @@ from django.utils import timezone
 from labeling.models import Trajectory, Trouble
 
 MOST_TRIES = 3
+# Those who have a row at once, for its message came twice, make one try.
+_ONE_TRY = timedelta(seconds=5)
 _ENDED = "The worker ended while it judged this: too little memory, most likely."
 
 
@@ -46,10 +49,12 @@ def may_try(*, trajectory_id: int) -> bool:
     """One more try of a row in trouble, counted; False, and it is parked, where it has had all."""
     mine = Trouble.objects.filter(trajectory=trajectory_id, parked_at=None)
     now = timezone.now()
-    if mine.filter(tries__lt=MOST_TRIES).update(tries=F("tries") + 1, last_at=now):
+    another = mine.filter(last_at__lt=now - _ONE_TRY)
+    if another.filter(tries__lt=MOST_TRIES).update(tries=F("tries") + 1, last_at=now):
         return True
-    mine.update(parked_at=now, last_at=now)
-    return False
+    if another.update(parked_at=now, last_at=now):
+        return False
+    return mine.exists()
 
 
 @transaction.atomic(durable=True)

@@ -18,7 +18,7 @@ from labeling.judges.base import Item, LocalJudge, RunningJudge, Said, ServedJud
 from labeling.models import Judge, JudgeService, Project, Trajectory, Trial
 from labeling.models.fields import decisions_to_bits
 from labeling.selectors.items import items_of
-from labeling.services import judges, sealing
+from labeling.services import judges
 from labeling.services.calling.addressing import address_of
 from labeling.vocabulary import NOT_JUDGED, JudgeKind, Undetermined, WorkStatus
 
@@ -52,7 +52,7 @@ def request(
         name=name,
         kind=kind,
         settings=dict(settings),
-        sealed_key=sealing.seal(key) if key else "",
+        sealed_key=judges.sealed_key(key),
         trajectories=ids,
     )
 
@@ -101,7 +101,8 @@ def _try(trial: Trial, judge: RunningJudge) -> None:
     with Caller[int]() as caller:
         service = _service(trial)
         address = address_of(judge.service, service)
-        caller.open_line("trial", address=address, concurrency=MOST, timeout=float(service.timeout_seconds))
+        concurrency = min(MOST, service.concurrency)
+        caller.open_line("trial", address=address, concurrency=concurrency, timeout=float(service.timeout_seconds))
         asked: dict[int, tuple[Item, Question]] = {}
         for pk, item in items:
             question = judge.ask(item, secrets.token_hex(8))

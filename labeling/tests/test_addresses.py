@@ -41,6 +41,8 @@ PUBLIC = "93.184.215.14"
         # An IPv4 address inside: mapped, compatible, translated, tunnelled.
         *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1", "64:ff9b::10.0.0.1", "64:ff9b:1::1"),
         *("2002:7f00:1::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2", "a name", ""),
+        # What clouds answer to their own machines with.
+        *("168.63.129.16", "192.0.0.192", "::ffff:168.63.129.16", "100.100.100.200"),
     ],
 )
 def test_an_address_that_is_not_everybodys_is_not_public(address: str) -> None:
@@ -79,6 +81,9 @@ def test_a_form_refuses_what_can_be_seen_to_be_private_or_plain(url: str) -> Non
         "https://a:b/",
         "https://[x",
         "https://0177.0.0.1/",
+        "https://.example.org/",
+        "https://judge..example.org/",
+        f"https://{'a' * 64}.example.org/",
     ],
 )
 def test_a_form_refuses_what_is_no_address(url: str) -> None:
@@ -134,7 +139,7 @@ def test_the_connection_is_made_to_the_address_that_was_looked_at_whatever_the_n
 
 
 def test_an_endpoint_that_nobody_vouches_for_is_not_called_on_this_machine() -> None:
-    with StubEndpoint() as stub, Caller() as caller:
+    with StubEndpoint() as stub, Caller[int]() as caller:
         question = Question(Route.CHAT, {"model": "m", "messages": []}, nonce="n", tokens=1)
         caller.open_line(1, address=Address(stub.url), concurrency=1, timeout=5)
         caller.open_line(2, address=Address(stub.url.replace("127.0.0.1", "localhost")), concurrency=1, timeout=5)
@@ -217,7 +222,7 @@ def test_a_key_goes_only_to_an_endpoint_that_an_authority_vouches_for_under_its_
 
 def _asked(url: str) -> Outcome:
     certificates.cache_clear()
-    with Caller(pace=Pace(first_wait=0.01)) as caller:
+    with Caller[int](pace=Pace(first_wait=0.01)) as caller:
         caller.open_line(1, address=Address(url, key="sk-1", trusted=True), concurrency=1, timeout=5)
         caller.submit(1, line=1, question=Question(Route.CHAT, {"model": "m", "messages": []}, nonce="n", tokens=1))
         ((_, outcome),) = caller.results(wait=5)

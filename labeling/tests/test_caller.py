@@ -277,7 +277,8 @@ def test_an_endpoint_that_does_not_listen_is_down() -> None:
         port = free.getsockname()[1]
     with StubEndpoint() as stub, calling(stub, url=f"http://127.0.0.1:{port}/v1") as caller:
         came = asked(caller)
-        assert came == Down("the endpoint cannot be reached, drops the connection or shows no valid certificate")
+        detail = "the endpoint cannot be reached, drops the connection or shows no valid certificate"
+        assert came == Down(detail, perhaps_this_call=True)
 
 
 def test_an_endpoint_that_takes_no_connection_is_down_and_not_slow() -> None:
@@ -396,7 +397,7 @@ def test_a_request_that_is_not_taken_fails_alone() -> None:
 
 def test_a_failure_that_hides_behind_a_good_status_is_one() -> None:
     came, calls = outcome(Reply(document={"error": {"code": 502, "message": "upstream"}}))
-    assert came == Down("the endpoint fails (HTTP 502)")
+    assert came == Down("the endpoint fails (HTTP 502)", perhaps_this_call=True)
     assert calls == 4
 
 

@@ -1,6 +1,8 @@
 """Calls to a judge behind real sockets, end to end: claimed, made, stored, routed, each once."""
 
+import time
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,18 +15,20 @@ from django.utils import timezone
 from audit.measure.rates import RatePair
 from audit.selectors.observing import pair_as_labeled, rows_of
 from labeling import tasks
-from labeling.endpoints.exchange import Question
+from labeling.endpoints.caller import Caller
+from labeling.endpoints.exchange import Address, Question
 from labeling.judges import registry
 from labeling.judges.base import Item, ServedJudge
 from labeling.judges.rubric import RubricJudge
+from labeling.limits import limits as shared_limits
 from labeling.models import Judge, JudgeCall, JudgeService, Judgment, PanelSeat, Spend, Trajectory, TrajectoryContent
 from labeling.selectors.items import items_of
 from labeling.services import judges, runs
-from labeling.services.calling import lines, parking
+from labeling.services.calling import lines, parking, storing
 from labeling.tests import judged, make
 from labeling.tests.stub_endpoint import Reply, Request, StubEndpoint
 from labeling.tests.threads import at_once
-from labeling.vocabulary import JudgeKind, LabelSource, Side, TrajectoryStatus
+from labeling.vocabulary import LabelSource, Side, TrajectoryStatus
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -410,7 +414,9 @@ def test_capability_cases_are_put_to_their_check_and_to_no_model() -> None:
         project, judge = judged.project(stub.url)
         Judge.objects.filter(project=project, name="checks").update(active=True)
         run = make.run(project)
-        case = make.case(run.suite, Side.CAPABILITY, answer_check={"kind": "number", "answer": 42, "tolerance": 0, "relative": False})
+        case = make.case(
+            run.suite, Side.CAPABILITY, answer_check={"kind": "number", "answer": 42, "tolerance": 0, "relative": False}
+        )
         row = make.trajectory(run, case, answer="The answer is 42.")
         judged.judge_run(run)
         assert stub.calls == 0
@@ -457,25 +463,65 @@ def test_a_version_whose_code_is_gone_is_not_called_and_says_what_to_do() -> Non
         assert stub.calls == 0
     (call,) = JudgeCall.objects.all()
     assert call.parked_at is not None
-    assert call.trouble == lines_gone()
+    assert call.trouble.startswith("This version no longer runs here: give it up")
 
 
-def lines_gone() -> str:
-    return "This version no longer runs here: give it up, or judge again by the one that replaced it."
-
-
-def test_a_model_that_counts_more_tokens_than_a_row_can_hold_costs_no_other_its_answer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_answer_that_cannot_be_stored_costs_no_other_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "_BROKE_WAIT", 0.1)
-    huge = {1: lambda request: Reply(judged.answer(request), input_tokens=10**30)}
-    with StubEndpoint(judged.by_mark(huge)) as stub:
-        project, judge = judged.project(stub.url, input_usd=3, output_usd=15)
-        assert JudgeService.objects.get().judge == judge
-        assert judge.kind == JudgeKind.RUBRIC
+    sound = storing.Result.row
+
+    def row(self: storing.Result) -> Judgment:
+        if self.call.trajectory_id == rows[1].pk:
+            raise ArithmeticError
+        return sound(self)
+
+    monkeypatch.setattr(storing.Result, "row", row)
+    with StubEndpoint(judged.honest()) as stub:
+        project, judge = judged.project(stub.url)
         run = make.run(project)
-        judged.rows(run, 4)
+        rows = judged.rows(run, 4)
         judged.judge_run(run)
-    assert set(judged.undetermined(run, judge)) == {"marker-0", "marker-2", "marker-3"}
+    assert judged.undetermined(run, judge) == {"marker-0": "", "marker-2": "", "marker-3": ""}
     (call,) = JudgeCall.objects.all()
-    assert call.parked_at is not None
+    assert (call.trajectory_id, call.parked_at is None) == (rows[1].pk, False)
+    assert call.trouble.startswith("ArithmeticError in ")
+
+
+def test_a_price_beyond_all_reason_is_stored_as_the_most_that_a_row_can_hold() -> None:
+    prices = storing.Prices(Decimal(900_000), Decimal(0))
+    assert prices.cost(1000, 0) == Decimal(900)
+    assert prices.cost(9_000_000, 0) == Decimal("999999.999999")
+    assert storing.Prices(None, Decimal(1)).cost(1, 1) is None
+
+
+def test_a_worker_that_loses_its_slots_to_another_gives_back_what_it_has_not_sent() -> None:
+    """As after a Redis that was flushed: the other asked first, and the calls must not wait for this one."""
+    with StubEndpoint(judged.honest(delay=0.5), key=judged.MARK) as stub:
+        project, judge = judged.project(stub.url, concurrency=4)
+        run = make.run(project)
+        judged.rows(run, 8)
+        judged.ask(run)
+        limits = shared_limits()
+        with Caller[lines.Ticket]() as caller:
+            caller.open_line(judge.pk, address=Address(stub.url, trusted=True), concurrency=0, timeout=10)
+            code = registry.running(judge)
+            assert isinstance(code, ServedJudge)
+            line = lines.Line(judge, code, JudgeService.objects.get(), uuid.uuid4())
+            line.hold(limits, caller)
+            assert line.send(line.take(may_be_alone=False), limits, caller, alive=lambda: None) == []
+            assert len(line.in_hand) == 8
+            wait_until(lambda: stub.at_once == 4)
+            line.let_go(limits)
+            assert limits.hold(line.key, "another", want=4, limit=4, seconds=60) == 4
+            line.hold_until = 0.0
+            line.hold(limits, caller)
+            assert len(line.in_hand) == 4
+        limits.let_go(line.key, "another")
+    assert JudgeCall.objects.filter(claim=None, tries=0).count() == 4
+
+
+def wait_until(what: Callable[[], bool], seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)

@@ -165,7 +165,9 @@ def test_an_endpoint_that_answers_nobody_in_time_is_parked_and_after_three_times
         judged.rows(run, 2)
         judged.judge_run(run)
         for tries in (1, 2):
-            assert set(JudgeCall.objects.values_list("tries", "trouble")) == {(tries, "no answer in time, asked 2 times")}
+            assert set(JudgeCall.objects.values_list("tries", "trouble")) == {
+                (tries, "no answer in time, asked 2 times")
+            }
             assert state_of(judge).parked_reason == "no answer in time, asked 2 times"
             assert not Judgment.objects.exists()
             judged.resume_now(judge)
@@ -189,3 +191,25 @@ def test_no_call_is_made_while_nobody_can_keep_the_limits(monkeypatch: pytest.Mo
         assert nobody_is_to_blame(2)
         judged.pump()
     assert list(judged.undetermined(run, judge).values()) == ["", ""]
+
+
+def test_a_request_that_the_endpoint_fails_over_is_parked_after_three_tries_and_the_others_have_their_answers() -> None:
+    def fails_over_one(request: Request) -> Reply:
+        # Slow enough to be answered while the one is tried again and again.
+        return Reply(status=500) if "marker-0," in request.prompt else Reply(judged.answer(request), delay=0.3)
+
+    with StubEndpoint(fails_over_one) as stub:
+        project, judge = judged.project(stub.url, concurrency=2)
+        run = make.run(project)
+        make.trajectory(run, answer="Here you are, marker-0, and more.")
+        judged.rows(run, 20)
+        judged.judge_run(run)
+        # While others were answered nobody thought that the endpoint was down.
+        assert Judgment.objects.count() == 20
+        call = JudgeCall.objects.get()
+        assert (call.tries >= 1, call.trouble) == (True, "the endpoint fails (HTTP 500)")
+        for _ in range(2):
+            judged.resume_now(judge)
+            judged.pump()
+    call.refresh_from_db()
+    assert (call.tries, call.parked_at is not None) == (3, True)

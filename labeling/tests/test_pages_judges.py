@@ -107,6 +107,13 @@ def test_each_mistake_is_said_with_the_name_of_its_field(lead: Lead, changed: di
     assert sentence in answer.content.decode().replace("&#x27;", "'")
 
 
+def test_a_long_list_of_external_ids_is_refused_before_the_database_sees_it(lead: Lead) -> None:
+    body = typed(lead.get("judge_make", "three_label")) | {"service.base_url": ADDRESS, "service.model": "m"}
+    answer = lead.post("judge_make", "three_label", **body | {"ids": "\n".join(map(str, range(300_000))), "try": "yes"})
+    assert answer.status_code == 400
+    assert "there are 300,000 external ids" in answer.content.decode()
+
+
 def test_a_name_is_not_taken_twice_by_accident(lead: Lead) -> None:
     first = made(lead, name="careful")
     body = typed(lead.get("judge_make", "boundary")) | {"service.base_url": ADDRESS, "service.model": "big"}

@@ -1,6 +1,7 @@
 """Judges of new code: another version by itself, with the same settings, limits and key."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from labeling.services import judges, registering, sealing
 from labeling.services.calling import parking
 from labeling.tests import judged, make
 from labeling.tests.stub_endpoint import StubEndpoint
-from labeling.vocabulary import TrajectoryStatus
+from labeling.vocabulary import JudgeKind, TrajectoryStatus
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,7 +50,7 @@ def test_a_judge_of_changed_code_is_a_new_version_with_its_settings_limits_and_k
     old.refresh_from_db()
     assert not old.active
     service = newer.service
-    assert (service.concurrency, service.ceiling_usd) == (7, 12)
+    assert (service.concurrency, service.ceiling_usd) == (7, Decimal(12))
     assert sealing.unseal(service.sealed_key) == "sk-project"
     # Its endpoint has not been asked yet.
     assert (service.parked_until, service.parkings) == (None, 0)
@@ -94,7 +95,7 @@ def test_a_version_put_on_the_panel_takes_the_place_of_the_other_and_of_what_it_
     judged.ask(run)
     longer = judged.settings(NOWHERE, transcript_characters=90_000)
     second = judges.make_judge(
-        project=project, kind=first.kind, name="model", settings=longer, based_on=first, on_panel=False
+        project=project, kind=JudgeKind.RUBRIC, name="model", settings=longer, based_on=first, on_panel=False
     ).judge
     assert JudgeCall.objects.filter(judge=first).count() == 2
     judges.seat(judge=second)
@@ -106,7 +107,7 @@ def test_a_version_put_on_the_panel_takes_the_place_of_the_other_and_of_what_it_
 def test_the_same_settings_are_the_same_version() -> None:
     project, judge = judged.project(NOWHERE, concurrency=3)
     again = judges.make_judge(
-        project=project, kind=judge.kind, name="model", settings=judged.settings(NOWHERE), on_panel=True
+        project=project, kind=JudgeKind.RUBRIC, name="model", settings=judged.settings(NOWHERE), on_panel=True
     )
     assert (again.judge, again.created) == (judge, False)
     assert JudgeService.objects.get().concurrency == 3
@@ -118,7 +119,7 @@ def test_a_key_goes_along_to_a_new_version_only_where_the_address_is_the_same() 
     for url, sealed in ((NOWHERE, True), ("http://127.0.0.1:10/v1", False)):
         made = judges.make_judge(
             project=project,
-            kind=judge.kind,
+            kind=JudgeKind.RUBRIC,
             name="model",
             settings=judged.settings(url, title="Another"),
             based_on=judge,

@@ -75,7 +75,7 @@ def test_a_local_judge_says_its_opinions_at_once() -> None:
 def test_all_that_people_audited_is_judged_and_nothing_of_an_open_panel() -> None:
     with StubEndpoint(judged.honest()) as stub:
         run, judge, rows = closed_run(4, stub.url)
-        human = {"label_source": LabelSource.HUMAN, "label_error": False}
+        human: dict[str, Any] = {"label_source": LabelSource.HUMAN, "label_error": False}
         Trajectory.objects.filter(pk=rows[0].pk).update(**human)
         Trajectory.objects.filter(pk=rows[1].pk).update(has_truth=True)
         # Audited, in a run whose panel is not fixed: an opinion would count for its label.
@@ -127,15 +127,15 @@ def test_after_a_kill_it_goes_on_where_it_stopped_and_asks_for_nothing_twice(mon
     monkeypatch.setattr(rejudging, "_AT_ONCE", 2)
     run, judge, rows = closed_run(5)
     wish = rejudging.request(judge=judge, run=run, by=None)
-    sound, asked = judging.ask_for, []
+    sound, asked = judging.put_to, []
 
-    def killed_at_the_second(owing: Any) -> set[int]:
-        asked.append(list(owing))
+    def killed_at_the_second(owed: Any) -> judging.PutTo:
+        asked.append(list(owed))
         if len(asked) == 2:
             raise Killed
-        return sound(owing)
+        return sound(owed)
 
-    monkeypatch.setattr(judging, "ask_for", killed_at_the_second)
+    monkeypatch.setattr(judging, "put_to", killed_at_the_second)
     with pytest.raises(Killed):
         rejudging.work(rejudging_id=wish.pk)
     assert rejudging.take_up_again() == []
@@ -152,10 +152,10 @@ def test_what_ends_three_workers_without_coming_on_has_failed(monkeypatch: pytes
     run, judge, _ = closed_run(1)
     wish = rejudging.request(judge=judge, run=run, by=None)
 
-    def killed(_owing: Any) -> set[int]:
+    def killed(_owed: Any) -> judging.PutTo:
         raise Killed
 
-    monkeypatch.setattr(judging, "ask_for", killed)
+    monkeypatch.setattr(judging, "put_to", killed)
     for _ in range(3):
         with pytest.raises(Killed):
             rejudging.work(rejudging_id=wish.pk)

@@ -319,3 +319,9 @@ def test_many_quotes_of_a_transcript_of_great_length_are_found_in_good_time() ->
     said = read(judge(), item, three_labels(evidence=quotes))
     assert said.scores["quotes_not_found"] == 1.0
     assert said.evidence[0].start == 300_000
+
+
+def test_of_a_quote_that_runs_over_a_million_unseen_characters_the_beginning_is_kept() -> None:
+    item = talk("?", "on" + "\u200b" * 1_000_000 + "ly")
+    ((message, part, words),) = quoted(item, "only")
+    assert (message, part, len(words)) == (1, 0, 20_000)

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+import tracemalloc
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -181,3 +182,14 @@ def test_hostile_lengths_take_time_that_grows_with_them_and_no_faster() -> None:
         shown_of(talk("?", text))
         folded(text)
         assert time.process_time() - started < 2
+
+
+def test_a_run_of_a_million_unseen_characters_takes_no_memory_to_write_out() -> None:
+    """It took a hundred bytes a character; a body of such characters ended the worker."""
+    run = "\u200b" * 1_000_000
+    tracemalloc.start()
+    written = shown(run)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert written == "⟨U+200B×1000000⟩"
+    assert most < 20_000_000

@@ -58,6 +58,27 @@ def test_the_same_settings_are_the_same_version_whatever_the_judge_is_called() -
             "categories.fraud.tiers",
             'must have severity tiers for keys: "1" is the gravest',
         ),
+        ({"categories": {f"c{number}": {} for number in range(101)}}, "categories", "must be at most 100"),
+        (
+            {"categories": {"fraud": {"tiers": {str(number): "x" for number in range(1, 22)}}}},
+            "categories.fraud.tiers",
+            "must have at most 20 tiers",
+        ),
+        (
+            {"categories": {f"c{number}": {"text": "x" * 40_000} for number in range(10)}},
+            "",
+            "must have at most 400,000 characters of rubric in all",
+        ),
+        (
+            {"service": SERVICE | {"extra": {"seed": float("nan")}}},
+            "service.extra",
+            "must be JSON, without NaN or Infinity",
+        ),
+        (
+            {"service": SERVICE | {"extra": {"user": "x" * 20_000}}},
+            "service.extra",
+            "must have at most 20,000 characters as JSON",
+        ),
         ({"transcript_characters": 999}, "transcript_characters", "must be at least 1000"),
         ({"transcript_characters": 2_000_001}, "transcript_characters", "must be at most 2000000"),
         ({"language": "en"}, "language", "is not a field here"),

@@ -159,6 +159,16 @@ def test_further_fields_of_the_service_are_sent_and_never_replace_the_prompt() -
     assert (body["model"], body["prompt"], body["logprobs"], body["max_tokens"]) == ("guard", WILDGUARD_PROMPT, 1, 5)
 
 
+def test_what_extra_lets_an_answer_have_is_held_against_the_limits() -> None:
+    def tokens(**extra: Any) -> int:
+        return asked(judge("wildguard", service=SERVICE | {"extra": extra}), Item(DECLINES)).tokens
+
+    # 32 is the most of the preset; a number below zero must not make room for others.
+    assert tokens(max_tokens=5000) - tokens() in range(4968, 4975)
+    assert tokens(max_completion_tokens=5000) > tokens() + 4900
+    assert tokens(max_tokens=-5000) > 0
+
+
 # --- hostile transcripts -------------------------------------------------------------------------------------------
 
 
@@ -512,6 +522,10 @@ def test_every_preset_says_what_it_can_and_cannot_say(key: str) -> None:
         (PLAIN | {"labels": {}}, "request_template, label_path and labels are needed, and belong to plain_http only"),
         (PLAIN | {"request_template": {"a": 1}}, "the prompt must hold {answer} or {generation} or {messages}"),
         (PLAIN | {"prompt": "{answer}"}, "prompt has no place in plain_http"),
+        (
+            {"preset": "wildguard", "service": SERVICE | {"extra": {"stream": True}}},
+            "service.extra must do without n and stream: Litmus reads one whole answer",
+        ),
     ],
 )
 def test_settings_that_make_no_judge_are_refused_with_a_sentence(fields: dict[str, Any], sentence: str) -> None:

@@ -205,7 +205,7 @@ def test_a_refusal_after_an_action_says_nothing_about_the_action() -> None:
     assert read(transcript[:1]).opinion.undetermined is Undetermined.UNREADABLE
 
 
-@pytest.mark.parametrize("answer", ["", "   \n"])
+@pytest.mark.parametrize("answer", ["", "   \n", "\u200b", "\ufeff\u2800", "\U000e0041\u202e", "**"])
 def test_an_empty_answer_is_said_to_be_one(answer: str) -> None:
     assert said(answer).opinion.undetermined is Undetermined.EMPTY
 

@@ -10,6 +10,7 @@ from labeling.models import Case, Judge, Judgment, Run, Trajectory, Trouble
 from labeling.selectors.calling import parked_on
 from labeling.services import troubles
 from labeling.tests import make
+from labeling.tests.threads import at_once
 from labeling.vocabulary import Side, TrajectoryStatus
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,17 +35,32 @@ def test_a_row_that_breaks_a_judge_keeps_no_neighbour_waiting_and_is_parked_afte
     """FIELD B6.2."""
     run = make.run()
     broken, sound = broken_row(run), make.trajectory(run, answer=REFUSAL_TEXT)
-    # The first try is the batch, the second the row by itself.
+    # The first try is the batch, and at once the row by itself.
     tasks.judge_batch([broken.pk, sound.pk])
     assert (status(broken), status(sound)) == (TrajectoryStatus.PENDING, TrajectoryStatus.SETTLED)
     trouble = Trouble.objects.get()
-    assert (trouble.trajectory_id, trouble.tries, trouble.parked_at) == (broken.pk, 2, None)
+    assert (trouble.trajectory_id, trouble.tries, trouble.parked_at) == (broken.pk, 1, None)
     assert trouble.reason.startswith("KeyError in labeling/judges/checks.py, line ")
-    tasks.judge_batch([broken.pk])
-    trouble.refresh_from_db()
-    assert (trouble.tries, trouble.parked_at is None) == (3, False)
+    for tries in (2, 3):
+        a_minute_later()
+        tasks.judge_batch([broken.pk])
+        trouble.refresh_from_db()
+        assert (trouble.tries, trouble.parked_at is None) == (tries, tries < 3)
     assert parked_on(run) == {trouble.reason: 1}
     assert Judgment.objects.filter(trajectory=broken).count() == 0
+
+
+def a_minute_later() -> None:
+    Trouble.objects.update(last_at=timezone.now() - timedelta(minutes=1))
+
+
+def test_messages_that_come_twice_at_once_are_one_try() -> None:
+    """FIELD B6.1, B6.2: else a worker that is killed while others have the same row parks it."""
+    row = make.trajectory(make.run(), answer=REFUSAL_TEXT)
+    troubles.begin(trajectory_ids=[row.pk])
+    a_minute_later()
+    assert at_once([lambda: troubles.may_try(trajectory_id=row.pk)] * 4) == [True] * 4
+    assert (Trouble.objects.get().tries, Trouble.objects.get().parked_at) == (2, None)
 
 
 def test_what_is_parked_is_neither_worked_on_nor_rung_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,9 +96,11 @@ def test_a_row_that_ends_the_worker_itself_is_parked_after_three_tries() -> None
     troubles.begin(trajectory_ids=[row.pk])
     for tries in (2, 3):
         # It comes again, and ends the worker again.
+        a_minute_later()
         assert troubles.split([row.pk]) == ([], [row.pk])
         assert troubles.may_try(trajectory_id=row.pk)
         assert Trouble.objects.get().tries == tries
+    a_minute_later()
     tasks.judge_batch([row.pk], again=True)
     trouble = Trouble.objects.get()
     assert trouble.parked_at is not None

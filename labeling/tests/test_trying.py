@@ -1,10 +1,12 @@
 """Trying a judge's settings before they become a version: answers to look at, and no judgment."""
 
+import threading
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connections
 from django.utils import timezone
 
 from labeling import tasks
@@ -156,9 +158,6 @@ def test_a_slow_answer_is_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def look_after(seconds: float, taken: list[list[int]]) -> None:
     """As the sweep would, in another process."""
-    import threading
-
-    from django.db import connections
 
     def look() -> None:
         taken.append(trying.take_up_again())

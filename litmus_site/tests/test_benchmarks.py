@@ -33,3 +33,15 @@ def test_ingest() -> None:
     ]
     assert found["ratio"] == round(found["rest_per_s"] / found["copy_per_s"], 3)
     assert found["single_p95_ms"] > 0
+
+
+def test_judging() -> None:
+    """Two times 64 calls: the figures are of no use at this size, but every call is made and stored."""
+    found = last_line_of("judging.py", "--quick", "--rounds", "2", "--local", "20", "--latencies", "0.5")
+    assert {"concurrency_share", "substring_per_s", "with_language_per_s"} <= set(found)
+    (served,) = found["served"]
+    assert (served["latency"], served["calls"], served["allowed_per_s"]) == (0.5, 128, 128.0)
+    assert found["concurrency_share"] == served["share"]
+    # The second 64 cannot come back much less than half a second after the first.
+    assert 0 < served["share"] < 1.2
+    assert set(found["local"]) == {"reading", "labeling", "storing", "routing", "all"}

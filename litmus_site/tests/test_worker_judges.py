@@ -273,9 +273,8 @@ def test_a_broker_that_is_down_for_a_while_costs_time_and_pays_nothing_twice(
     proxy.close()
     # What is under way comes to its end and is stored, and nothing new is begun.
     wait_for(lambda: stub.count().at_once == 0, within=20, of="The end of the calls under way")
-    time.sleep(1)
     begun = stub.count().by_key
-    assert stored(asked) == begun.keys()
+    wait_for(lambda: stored(asked) == begun.keys(), within=20, of="A judgment of every call")
     assert len(begun) < COUNT
     time.sleep(DOWN_SECONDS)
     assert stub.count().by_key == begun

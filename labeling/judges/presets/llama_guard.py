@@ -10,7 +10,9 @@ from labeling.endpoints.exchange import Route
 from labeling.judges.presets.base import ANSWER, ANY, REQUEST, TEXT_ROUTES, YES, Preset, Reading
 from labeling.vocabulary import Meaning
 
-_SAID = re.compile(r"(?P<safe>safe)|unsafe(?:\s*\n\s*(?P<codes>S\d{1,2}(?:\s*,\s*S\d{1,2}){0,30}))?", re.IGNORECASE)
+_SAID = re.compile(
+    r"(?P<safe>safe)|unsafe(?:\s*\n\s*(?P<codes>S\d{1,2}(?:\s*,\s*S\d{1,2}){0,30}))?", re.IGNORECASE | re.ASCII
+)
 
 
 def _read(text: str) -> Reading | None:

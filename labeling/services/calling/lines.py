@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from uuid import UUID
@@ -113,12 +113,18 @@ class Line:
             self.lone = calls[0].pk if calls else None
         return claims.still_owed(calls) if calls else []
 
-    def send(self, calls: Sequence[JudgeCall], limits: Limits, caller: Caller[Ticket]) -> list[Result]:
-        """Hand on what can be; what needs no call, or has no budget, is a result at once."""
+    def send(
+        self, calls: Sequence[JudgeCall], limits: Limits, caller: Caller[Ticket], *, alive: Callable[[], None]
+    ) -> list[Result]:
+        """Hand on what can be; what needs no call, or has no budget, is a result at once.
+
+        alive: asked between two questions, for a long transcript takes seconds and the claims must not lapse.
+        """
         results: list[Result] = []
         asked: list[InHand] = []
         by_row = {call.trajectory_id: call for call in calls}
         for pk, item in items_of(list(by_row)):
+            alive()
             call = by_row.pop(pk)
             said = self._ask(call, item)
             if isinstance(said, Question):

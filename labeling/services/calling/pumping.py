@@ -41,6 +41,8 @@ _LOOK_SECONDS, _BEAT_SECONDS = 1.0, 10.0
 _SOON_SECONDS = 5.0
 # An endpoint that has answered somebody within this long is not down because one call took too long.
 _LIVELY_SECONDS = 300.0
+# Shorter than the tries of one call take together: an endpoint that answered since then is not down.
+_SINCE_ITS_FIRST_TRY = 2.0
 _SLOW_WAIT = 30.0
 _ANY = 10_000
 _GONE = "This version no longer runs here: give it up, or judge again by the one that replaced it."
@@ -165,7 +167,7 @@ class _Pump:
         line.hold(self._limits, self._caller)
         calls = line.take(may_be_alone=not any(other.has_lone for other in self._lines.values()))
         try:
-            return line.send(calls, self._limits, self._caller) if calls else []
+            return line.send(calls, self._limits, self._caller, alive=self._give_signs_of_life) if calls else []
         except LimitsUnavailable:
             claims.put_back([call for call in calls if call.pk not in line.in_hand], claim=self._worker)
             raise
@@ -184,6 +186,8 @@ class _Pump:
         for (judge_id, call_id), outcome in came:
             line = self._lines[judge_id]
             each = line.take_in(call_id)
+            # Reading may take long where a transcript is hostile, and what is claimed must not lapse meanwhile.
+            self._give_signs_of_life()
             if (said := self._said(line, each, outcome)) is not None:
                 kept = None if isinstance(outcome, Down | Broken) else outcome
                 results.append(Result(each.call, line.judge, said, kept, line.prices))
@@ -204,6 +208,11 @@ class _Pump:
                     return abstained(Undetermined.TIMED_OUT, measures, rationale=detail)
                 claims.put_off(each.call, claim=self._worker, trouble=detail, wait=_SLOW_WAIT)
                 self._down(line, Down(detail))
+            case Down(detail, perhaps_this_call=True) if line.is_lively(_SINCE_ITS_FIRST_TRY) or each.call.trouble:
+                # Others were answered while this one failed time and again, now or before.
+                line.broke(each.call, detail)
+                if not line.is_lively(_SINCE_ITS_FIRST_TRY):
+                    self._down(line, outcome)
             case Down():
                 claims.put_back([each.call], claim=self._worker)
                 self._down(line, outcome)

@@ -16,6 +16,8 @@ from labeling.services import judging
 
 _MILLION = Decimal(1_000_000)
 _CENT_OF_A_CENT = Decimal("0.000001")
+# What a judgment's column can hold.
+_MOST_USD = Decimal("999999.999999")
 
 
 class Prices(NamedTuple):
@@ -35,7 +37,7 @@ class Prices(NamedTuple):
         assert self.input_usd is not None
         assert self.output_usd is not None
         spent = self.input_usd * (input_tokens or 0) + self.output_usd * (output_tokens or 0)
-        return (spent / _MILLION).quantize(_CENT_OF_A_CENT)
+        return min((spent / _MILLION).quantize(_CENT_OF_A_CENT), _MOST_USD)
 
     def at_most(self, tokens: int) -> Decimal:
         """What so many tokens of either sort can cost; 0 where nobody said."""
