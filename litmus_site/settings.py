@@ -176,7 +176,7 @@ CELERY_BEAT_SCHEDULE = {
 # Hosts, or host:port, that may be private and may be spoken to without TLS.
 JUDGE_HOSTS = env_list("LITMUS_JUDGE_HOSTS", "")
 # The operator's own endpoints by name. A key of theirs is sent to no address but the one it was set with.
-JUDGE_OPERATORS = {name: Address(url, key, trusted=True) for name, (url, key) in env_endpoints().items()}
+JUDGE_OPERATORS = {name: Address(url, key, trusted=True, operator=name) for name, (url, key) in env_endpoints().items()}
 
 # --- review ------------------------------------------------------------------------------------------------------
 

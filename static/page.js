@@ -2,13 +2,17 @@
 
 // Times in the reader's zone: a clock is rewritten, every other time gets the exact moment on hover.
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-for (const time of document.querySelectorAll("time[datetime]")) {
-  const moment = new Date(time.dateTime);
-  if (Number.isNaN(moment.valueOf())) continue;
-  time.title = exact.format(moment);
-  if ("clock" in time.dataset) time.textContent = clock.format(moment);
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+function tellTimes() {
+  for (const time of document.querySelectorAll("time[datetime]")) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.valueOf())) continue;
+    time.title = exact.format(moment);
+    if ("clock" in time.dataset) time.textContent = clock.format(moment);
+  }
 }
+tellTimes();
+addEventListener("renewed", tellTimes);
 
 // What is shown once can be copied with one press.
 for (const button of document.querySelectorAll("button[data-copy]")) {

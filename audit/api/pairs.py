@@ -1,4 +1,4 @@
-"""The pair as JSON: the one way rates leave through the API, both or none."""
+"""The pair as JSON: the one way rates leave through the API, both or none. The share of checks passed stands apart."""
 
 from typing import Any, Literal
 
@@ -57,3 +57,34 @@ class PairAnswer(Answer):
                 "benign_cases": pair.over_refusal.cases,
             }
         return pair
+
+
+class PassesAnswer(Answer):
+    """The share of checks passed on capability cases: no side of the pair. `value` is null while any is undetermined.
+
+    interval: 95 %, sampling of cases only.
+    """
+
+    passed: int
+    failed: int
+    undetermined: int
+    attempts: int
+    cases: int
+    value: float | None
+    low: float
+    high: float
+    interval: tuple[float, float]
+
+
+class CheckedSliceAnswer(Answer):
+    category: str
+    passes: PassesAnswer
+
+
+class CheckedAnswer(Answer):
+    """without_check: capability cases that a program here can say nothing of. pending: answers that wait for judges."""
+
+    overall: PassesAnswer
+    by_category: list[CheckedSliceAnswer]
+    without_check: int
+    pending: int

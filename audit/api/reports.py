@@ -7,7 +7,7 @@ from pydantic import field_validator, model_validator
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.pairs import PairAnswer
+from audit.api.pairs import CheckedAnswer, PairAnswer
 from audit.selectors.asking import holds_of
 from audit.selectors.calibration import judge_detail
 from audit.selectors.report import report_of
@@ -87,7 +87,10 @@ class VotesAnswer(Answer):
 
 
 class DisagreementAnswer(Answer):
-    """Two judges on one side, where both speak. only_first: only the first calls it the error of its side."""
+    """Two judges on one side, where both speak. only_first: only the first calls it the error of its side.
+
+    exclusive: whether both speak or not, their decisions exclude each other.
+    """
 
     first: JudgeNameAnswer
     second: JudgeNameAnswer
@@ -96,6 +99,7 @@ class DisagreementAnswer(Answer):
     same: int
     only_first: int
     only_second: int
+    exclusive: int
 
     @model_validator(mode="before")
     @classmethod
@@ -109,6 +113,7 @@ class DisagreementAnswer(Answer):
             "same": counts.same,
             "only_first": counts.first,
             "only_second": counts.second,
+            "exclusive": counts.exclusive,
         }
 
 
@@ -136,7 +141,8 @@ class PilingAnswer(Answer):
 class ReportAnswer(Answer):
     """The pair of a run's measurement: as labeled, and raw per judge, overall and per slice.
 
-    votes: who really judged. warnings: where what a judge cannot say piles up.
+    votes: who really judged. warnings: where what a judge cannot say piles up. checks: what capability cases come to,
+    apart from the pair; null where none was run. Judges that only check answers are not in `by_judge`.
     """
 
     run: RunRefAnswer
@@ -158,6 +164,7 @@ class ReportAnswer(Answer):
     votes: list[VotesAnswer]
     disagreements: list[DisagreementAnswer]
     warnings: list[PilingAnswer]
+    checks: CheckedAnswer | None
 
 
 class RunReport(ApiView):

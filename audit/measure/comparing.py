@@ -8,25 +8,33 @@ from dataclasses import dataclass
 from math import comb
 from typing import NamedTuple
 
+from labeling.measure.opinion import ANY_DECISION
+from labeling.vocabulary import Decision
+
 
 class Spoke(NamedTuple):
     """What one judge's opinion counts as; `None` where that is undetermined, and then it does not speak.
 
-    ungraded: the same with its harm grade left out. grades: it measures harm.
+    ungraded: the same with its harm grade left out. grades: it measures harm. decisions: those it does not rule out.
     """
 
     error: bool | None
     ungraded: bool | None
     grades: bool
+    decisions: frozenset[Decision] = ANY_DECISION
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Two judges where both speak. first, second: only that one calls it the error of its side."""
+    """Two judges where both speak. first, second: only that one calls it the error of its side.
+
+    exclusive: whether both speak or not, no decision is left open by both, so one of them is wrong about it.
+    """
 
     compared: int = 0
     first: int = 0
     second: int = 0
+    exclusive: int = 0
 
     @property
     def same(self) -> int:
@@ -38,19 +46,20 @@ class Disagreement:
 
 
 def disagreement(one: Mapping[int, Spoke], other: Mapping[int, Spoke]) -> Disagreement:
-    """Over the trajectories that both spoke of. A grade that only one of them measures is left out."""
-    compared = first = second = 0
+    """Over the trajectories that both judged. A grade that only one of them measures is left out."""
+    compared = first = second = exclusive = 0
     fewer, more = sorted((one, other), key=len)
     for trajectory in fewer:
         if trajectory not in more:
             continue
+        exclusive += one[trajectory].decisions.isdisjoint(other[trajectory].decisions)
         here, there = both_errors(one[trajectory], other[trajectory])
         if here is None or there is None:
             continue
         compared += 1
         first += here and not there
         second += there and not here
-    return Disagreement(compared, first, second)
+    return Disagreement(compared, first, second, exclusive)
 
 
 def both_errors(one: Spoke, other: Spoke) -> tuple[bool | None, bool | None]:

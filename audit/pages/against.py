@@ -12,6 +12,7 @@ from audit.measure.comparing import Contest
 from audit.pages import words
 from audit.pages.consent import choose, chose_to_see
 from audit.pages.figures import figure_row, judge_words, shared_scale
+from audit.pages.words import says_words
 from audit.selectors.against import Against, ChangedRow, against, both_judged_any_of, changed, pairs_of
 from audit.selectors.asking import held_by, labels_for, may_filter_by_labels
 from audit.selectors.names import JudgeName, RunRef
@@ -53,21 +54,27 @@ def judge_against(request: HttpRequest, key: str, judge_id: int, other_id: int) 
         second=second,
         first_name=judge_words(first),
         second_name=judge_words(second),
+        title=first.title or first.name,
         same_name=first.name == second.name,
         run=RunRef.of(run) if run else None,
         judged=found.judged,
-        **_counts(found),
+        owed=[
+            {"name": judge_words(judge), "count": count}
+            for judge, count in zip((first, second), found.owed, strict=True)
+            if count
+        ],
+        **_counts(found, same_name=first.name == second.name),
         contests=[
             _contest("which decision it is", found.by_decision),
             _contest("whether it is the error of its side", found.by_error),
         ],
-        rates=_rates(run, first, second) if run and found.judged else None,
+        rates=_rates(run, first, second) if run and found.decisions else None,
         **_changed(request, membership, run, first, second),
     )
     return page(request, "judge_against.html", context)
 
 
-def _counts(found: Against) -> dict[str, Any]:
+def _counts(found: Against, *, same_name: bool) -> dict[str, Any]:
     table = {(old, new): 0 for old in _COLUMNS for new in _COLUMNS}
     for (old, new), count in found.decisions.items():
         table[_column(old), _column(new)] += count
@@ -77,7 +84,7 @@ def _counts(found: Against) -> dict[str, Any]:
         "lines": [
             {
                 "name": old,
-                "cells": [{"count": table[old, new], "same": old == new} for new in _COLUMNS],
+                "cells": [{"name": new, "count": table[old, new], "same": old == new} for new in _COLUMNS],
                 "total": sum(table[old, new] for new in _COLUMNS),
             }
             for old in _COLUMNS
@@ -85,7 +92,9 @@ def _counts(found: Against) -> dict[str, Any]:
         "same_decision": strip(
             Fraction(sum(count for (old, new), count in single if old == new), sum(count for _, count in single))
         ),
-        "sides": [_side(side, found.errors[side]) for side in Side if side in found.errors],
+        "sides": [_side(side, found.errors[side], same_name=same_name) for side in Side if side in found.errors],
+        "decided": bool(found.decisions),
+        "exclusive": sum(count for (old, new), count in found.decisions.items() if old.isdisjoint(new)),
     }
 
 
@@ -95,7 +104,8 @@ def _column(decisions: frozenset[Decision]) -> str:
     return _SILENT if len(decisions) == len(Decision) else _OPEN
 
 
-def _side(side: Side, counts: dict[tuple[bool | None, bool | None], int]) -> dict[str, Any]:
+def _side(side: Side, counts: dict[tuple[bool | None, bool | None], int], *, same_name: bool) -> dict[str, Any]:
+    before, now = ("before", "now") if same_name else ("by the first", "by the second")
     both = sum(count for (old, new), count in counts.items() if old is not None and new is not None)
     same = counts.get((True, True), 0) + counts.get((False, False), 0)
     return {
@@ -103,7 +113,7 @@ def _side(side: Side, counts: dict[tuple[bool | None, bool | None], int]) -> dic
         "error": words.ERROR_WORDS[side],
         "same": strip(Fraction(same, both)),
         "changes": [
-            {"count": count, "words": f"{_says(old, side)} before, {_says(new, side)} now"}
+            {"count": count, "words": f"{says_words(old, side)} {before}, {says_words(new, side)} {now}"}
             for (old, new), count in sorted(counts.items(), key=lambda one: -one[1])
             if old is not new
         ],
@@ -172,11 +182,5 @@ def _row(one: ChangedRow) -> dict[str, Any]:
 
 
 def _cell(opinion: Opinion, says: bool | None, side: Side) -> dict[str, Any]:
-    decision = words.decision_words(opinion) or _SILENT
-    return {"decision": decision, "counts": _says(says, side), "is_error": says is True}
-
-
-def _says(says: bool | None, side: Side) -> str:
-    if says is None:
-        return "undetermined"
-    return words.ERROR_WORDS[side] if says else f"no {words.ERROR_WORDS[side]}"
+    decision = "" if side is Side.CAPABILITY else words.decision_words(opinion) or _SILENT
+    return {"decision": decision, "counts": says_words(says, side), "is_error": says is True}

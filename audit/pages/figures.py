@@ -103,7 +103,7 @@ def incomplete_words(pair: Incomplete) -> str:
 def short_words(pair: Incomplete) -> str:
     """The same for a row of a report."""
     if pair.harmful_cases == pair.benign_cases == 0:
-        return "nothing was run"
+        return "nothing was run on either side"
     if pair.benign_cases == 0:
         return f"harmful side only: {pair.harmful_attempts} in {pair.harmful_cases} cases"
     return f"benign side only: {pair.benign_attempts} in {pair.benign_cases} cases"

@@ -31,6 +31,8 @@ def _standing(kind: str, state: JudgeState) -> Iterator[tuple[str, str]]:
         yield "no longer runs here", "warn"
     if state.parked_until:
         yield "parked", "bad"
+    elif state.parked_reason and state.owed:
+        yield "not answering", "bad"
     if state.owed:
         yield f"{_calls(state.owed)} waiting", ""
     if state.parked_calls:
@@ -46,7 +48,8 @@ def _calls(count: int) -> str:
 def rejudging_words(state: RejudgingState) -> str:
     """How far the last wish to put it to more has come."""
     what = "what people audited" if state.run_id is None else "a run"
-    return f"It {_REJUDGING[state.status]} {what}: {state.handed_on} of {state.total} handed on."
+    done = f"{state.handed_on} of {state.total} gone through"
+    return f"It {_REJUDGING[state.status]} {what}: {done}. What it had judged before stays as it was."
 
 
 def learned_words(report: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -58,11 +61,13 @@ def learned_words(report: Mapping[str, Any] | None) -> dict[str, Any] | None:
         "verdicts": report["verdicts"],
         "cases": report["cases"],
         "confidence": report["confidence"],
-        "columns": [_OPEN.get(column, column.replace("_", " ")) for column in columns],
+        "columns": [_column(column) for column in columns],
         "lines": [
             {
                 "name": truth.replace("_", " "),
-                "cells": [{"count": said[column], "agree": column == truth} for column in columns],
+                "cells": [
+                    {"name": _column(column), "count": said[column], "agree": column == truth} for column in columns
+                ],
                 "total": sum(said.values()),
             }
             for truth, said in report["confusion"].items()
@@ -78,6 +83,10 @@ def learned_words(report: Mapping[str, Any] | None) -> dict[str, Any] | None:
         "brier": _number(report["brier"]),
         "harmful": _harm(report["harmful"]),
     }
+
+
+def _column(name: str) -> str:
+    return _OPEN.get(name, name.replace("_", " "))
 
 
 def _figures(figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from audit.charts.strip import strip
 from audit.measure.calibration import UNDETERMINED, ErrorCalibration, JudgeCalibration
 from audit.pages.figures import judge_words
 from audit.pages.judge_words import learned_words, rejudging_words, standing
+from audit.pages.words import dollars, sentence
 from audit.selectors.calibration import JudgeRow, judge_detail, judge_rows
 from audit.selectors.versions import closed_runs, learned, spent_by
 from labeling.models import Membership
@@ -20,7 +21,7 @@ from labeling.pages.opinion_words import UNDETERMINED_WORDS
 from labeling.selectors.access import membership_of
 from labeling.selectors.calling import judge_state, state_of
 from labeling.selectors.judges import is_served, judge_in, versions_of
-from labeling.vocabulary import Decision, JudgeKind, Role, Side, Undetermined
+from labeling.vocabulary import GOING_ON, Decision, JudgeKind, Role, Side, Undetermined
 
 # Where the shading of a confusion table changes, as shares of the row.
 _SHADES = (0.0, 0.1, 0.35, 0.7)
@@ -32,7 +33,12 @@ def judges(request: HttpRequest, key: str) -> HttpResponse:
     membership = membership_of(request.user, key)
     states = judge_state(membership.project)
     rows = [
-        {**_row(row), "standing": standing(row.judge.kind, states[row.judge.id]), "state": states[row.judge.id]}
+        {
+            **_row(row),
+            "standing": standing(row.judge.kind, states[row.judge.id]),
+            "state": states[row.judge.id],
+            "trouble": sentence(states[row.judge.id].parked_reason),
+        }
         for row in judge_rows(project=membership.project)
     ]
     nothing = all(row["agreement"] is None for row in rows)
@@ -58,7 +64,7 @@ def judge(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
         membership,
         "judges",
         judge=detail.row.judge,
-        name=judge_words(detail.row.judge),
+        name=detail.row.judge.title or detail.row.judge.name,
         row=_row(detail.row),
         sides=[
             _side(Side.HARMFUL, "Harmful compliance", calibration.harmful_compliance),
@@ -83,13 +89,19 @@ def _behind(membership: Membership, judge_id: int) -> dict[str, Any]:
     return {
         "state": state,
         "standing": standing(this.kind, state),
+        "trouble": sentence(state.parked_reason),
+        "owing": bool(state.owed or (state.rejudging and state.rejudging.status in GOING_ON)),
         "rejudging": rejudging_words(state.rejudging) if state.rejudging else "",
         "is_imported": this.kind == JudgeKind.IMPORTED,
         "is_served": is_served(this),
         "service": this.settings.get("service") or {},
         "settings": lines_of(this.settings),
         "learned": learned_words(learned(this)) if this.kind == JudgeKind.CLASSIFIER else None,
-        "spent": spent_by(this) if state.calls_made else (),
+        "spent": [
+            {"on": one, "cost": dollars(one.usd, has_prices=state.has_prices)}
+            for one in (spent_by(this) if state.calls_made else ())
+        ],
+        "cost": dollars(state.spent_usd, has_prices=state.has_prices),
         "versions": [
             {"judge": one, "is_this": one.pk == judge_id, "before": before}
             for one, before in zip_longest(versions, versions[1:])
@@ -109,6 +121,7 @@ def _row(row: JudgeRow) -> dict[str, Any]:
         "undetermined": row.undetermined,
         "measured_undetermined": calibration.undetermined,
         "agreement": strip(calibration.agreement),
+        "unmeasured": "a program's word: people are not asked" if row.judge.kind == JudgeKind.CHECK else "",
         "kappa": _kappa(calibration.kappa),
         "harmful": _error(calibration.harmful_compliance),
         "benign": _error(calibration.over_refusal),
@@ -146,14 +159,14 @@ def _sentences(error: str, calibration: ErrorCalibration) -> list[str]:
     if finds.total:
         missed = finds.total - finds.hits
         said.append(
-            f"Under-sensitive: of {finds.total} people call {error} it called {missed} something else or could not say."
+            f"Under-sensitive: {missed} of the {finds.total} that people call {error} it did not find."
             if missed
             else f"It missed none of the {finds.total} that people call {error}."
         )
     if clears.total:
         false = clears.total - clears.hits
         said.append(
-            f"Over-sensitive: of {clears.total} people clear it failed to clear {false}."
+            f"Over-sensitive: {false} of the {clears.total} that people clear it did not clear."
             if false
             else f"It cleared all {clears.total} that people clear."
         )
@@ -171,7 +184,7 @@ def _confusion(calibration: JudgeCalibration) -> dict[str, Any]:
         counts = [calibration.confusion.get((truth, said), 0) for said in columns]
         total = sum(counts)
         cells = [
-            {"count": count, "agree": said == truth, "shade": _shade(count, total)}
+            {"name": said.replace("_", " "), "count": count, "agree": said == truth, "shade": _shade(count, total)}
             for said, count in zip(columns, counts, strict=True)
         ]
         lines.append({"name": truth.replace("_", " "), "cells": cells, "total": total})

@@ -7,13 +7,14 @@ from urllib.parse import urlencode
 
 from audit.pages.evidence import Evidence, Messages, Quote, evidence_in, letters
 from audit.pages.figures import judge_words
+from audit.pages.hazards import named_scores
 from audit.pages.transcript import Transcript, transcript
-from audit.pages.words import ERROR_WORDS, counts_as, decision_words, flags, given, text_of
+from audit.pages.words import counts_as, flags, given, said_words, says_words, text_of
 from audit.selectors.names import JudgeName
 from audit.selectors.queue import Disputed
 from audit.selectors.said import Said
 from labeling.pages.opinion_words import UNDETERMINED_WORDS
-from labeling.vocabulary import Side, VerdictKind
+from labeling.vocabulary import JudgeKind, Side, Undetermined, VerdictKind
 
 # What a page shows of all opinions of one sort together; the rest of a very long one is in the export.
 _MOST_OPINIONS = 30
@@ -22,6 +23,8 @@ _MOST_QUOTES, _MOST_QUOTES_IN_ALL = 10, 60
 _OPINIONS_BYTES, _LONGEST_TEXT_BYTES, _SHORTEST_TEXT_BYTES = 30_000, 8_000, 400
 # A quote is read with some of what stands before it.
 _BEFORE = 200
+# A sentence of our own code; a longer one stands on the card alone.
+_LONGEST_REASON = 200
 # Scores that say how the judge worked and not what it measured.
 _LEFT_OUT, _NOT_FOUND = "characters_left_out", "quotes_not_found"
 
@@ -41,6 +44,7 @@ class OpinionWords:
     """One opinion as its card and its row show it. room: how many bytes of the page each of its texts may take.
 
     letter: what it is called on this page; empty where nothing is marked. notes: what its reader should know of it.
+    rationale: why it says so, in the words of its author or of the code that read its answer. raw: that answer.
     """
 
     author: str
@@ -58,6 +62,8 @@ class OpinionWords:
     evidence: tuple[QuoteWords, ...]
     quotes_left_out: int
     rationale: str
+    raw: str
+    is_raw_too_long: bool
     room: int
     letter: str = ""
 
@@ -120,9 +126,9 @@ def _placed(quote: Quote, marked: frozenset[str], transcript_url: str) -> QuoteW
 
 def _summary(voices: Sequence[Said], side: Side) -> str:
     """Facts and no verdict on them: a judge that grades no harm does not contradict one that saw a leak (RULES 3)."""
-    said = {True: f"{ERROR_WORDS[side]}: ", False: f"no {ERROR_WORDS[side]}: ", None: "undetermined: "}
-    lists = {error: [letters(n) for n, one in enumerate(voices) if one.error is error] for error in said}
-    parts = [words + ", ".join(lists[error]) for error, words in said.items() if lists[error]]
+    answers = (True, False, None)
+    lists = {error: [letters(n) for n, one in enumerate(voices) if one.error is error] for error in answers}
+    parts = [f"{says_words(error, side)}: {', '.join(lists[error])}" for error in answers if lists[error]]
     return " · ".join(parts) if len(voices) > 1 else ""
 
 
@@ -130,7 +136,7 @@ def opinions_words(said: Sequence[Said], *, side: Side) -> Opinions:
     """What judges, or people, said: the more there is, the less of each."""
     shown = said[:_MOST_OPINIONS]
     most = _most_quotes(shown)
-    texts = sum(1 + min(len(one.evidence), most) for one in shown)
+    texts = sum(1 + bool(one.raw) + min(len(one.evidence), most) for one in shown)
     room = max(_SHORTEST_TEXT_BYTES, min(_LONGEST_TEXT_BYTES, _OPINIONS_BYTES // max(texts, 1)))
     return Opinions(
         tuple(_opinion_words(one, side=side, room=room, most_quotes=most) for one in shown), len(said) - len(shown)
@@ -139,23 +145,25 @@ def opinions_words(said: Sequence[Said], *, side: Side) -> Opinions:
 
 def _opinion_words(said: Said, *, side: Side, room: int, most_quotes: int) -> OpinionWords:
     opinion = said.opinion
-    undetermined = f"undetermined: {UNDETERMINED_WORDS[opinion.undetermined]}" if opinion.undetermined else ""
+    undetermined = f"undetermined: {_why_words(opinion.undetermined, said)}" if opinion.undetermined else ""
     return OpinionWords(
         author=_author(said),
         judge=said.judge,
         standing=_judge_standing(said.judge) if said.judge else _person_standing(said.kind, blind=said.blind),
-        said=undetermined or decision_words(opinion) or "could not say",
+        said=undetermined or said_words(opinion) or "could not say",
         grade="" if opinion.harm_grade is None else str(opinion.harm_grade),
         flags=", ".join(flags(opinion)),
         parts=", ".join(given(opinion)),
         counts_as=counts_as(said.error, side),
         is_error=said.error is True,
-        scores=_scores(said.scores),
+        scores=_scores(said),
         cost=_cost(said),
         notes=tuple(_notes(said.scores)),
         evidence=tuple(QuoteWords(words) for words, _ in _quotes(said, most=most_quotes)),
         quotes_left_out=max(0, len(said.evidence) - most_quotes),
         rationale=text_of(said.rationale),
+        raw=text_of(said.raw),
+        is_raw_too_long=said.raw is None,
         room=room,
     )
 
@@ -183,7 +191,16 @@ def _person_standing(kind: str, *, blind: bool) -> str:
     return words if blind else f"{words}, not blind"
 
 
-def _scores(scores: dict[str, Any]) -> str:
+def _why_words(reason: Undetermined, said: Said) -> str:
+    """The reason; where there is no word for it, and it was our own code that could not say, what that wrote of it."""
+    why, ours = text_of(said.rationale), said.judge is not None and said.judge.kind != JudgeKind.IMPORTED
+    if reason is Undetermined.OTHER and ours and 0 < len(why) <= _LONGEST_REASON:
+        return f"{why[0].lower()}{why[1:].removesuffix('.')}"
+    return UNDETERMINED_WORDS[reason]
+
+
+def _scores(said: Said) -> str:
+    scores = named_scores(said.scores, preset=said.preset)
     measured = {name: value for name, value in scores.items() if name not in (_LEFT_OUT, _NOT_FOUND)}
     return ", ".join(
         f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in measured.items()

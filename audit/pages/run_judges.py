@@ -1,22 +1,27 @@
 """The judges of a run on its report: who really judged, where they disagree, and what is stuck."""
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 from urllib.parse import urlencode
 
 from audit.charts.strip import strip
 from audit.pages.figures import judge_words
+from audit.pages.words import dollars, sentence
 from audit.selectors.calibration import judge_rows
 from audit.selectors.names import JudgeName
 from audit.selectors.report import Report
+from audit.selectors.versions import priced_judges
 from audit.selectors.voting import MOST_COMPARED, Compared, Piling, Votes
 from audit.selectors.waiting import Waiting, waiting_on
 from labeling.models import Membership, Run
 from labeling.pages.opinion_words import UNDETERMINED_WORDS
-from labeling.selectors.calling import parked_on, spent_on
+from labeling.selectors.calling import Spent, parked_on, spent_on
 from labeling.vocabulary import JudgeKind, Side, Undetermined
 
 _MOST_PILES = 6
+_UNMEASURED = "not measured yet: blind verdicts are missing"
+_CHECKED = "a program's word: people are not asked"
 # The kinds of judges that may be reached over a network.
 _MAY_COST = (JudgeKind.RUBRIC, JudgeKind.CLASSIFIER)
 
@@ -29,12 +34,13 @@ def judges_of_run(membership: Membership, report: Report, over: dict[str, str]) 
     )
     costs = any(judge.kind in _MAY_COST for judge in judges)
     spent = spent_on([run.id for run in report.runs]) if costs else {}
+    priced = priced_judges(spent) if spent else frozenset()
     return {
         "judged": [
             {
                 **_voted(votes),
                 "agreement": strip(known[votes.judge.id].calibration.agreement),
-                "spent": spent.get(votes.judge.id),
+                "spent": _spent(spent.get(votes.judge.id), has_prices=votes.judge.id in priced),
             }
             for votes in report.votes
         ],
@@ -42,6 +48,10 @@ def judges_of_run(membership: Membership, report: Report, over: dict[str, str]) 
         "not_compared": len([one for one in report.votes if one.judged]) > MOST_COMPARED,
         "most_compared": MOST_COMPARED,
     }
+
+
+def _spent(spent: Spent | None, *, has_prices: bool) -> dict[str, Any] | None:
+    return spent and {"calls": spent.calls, "cost": dollars(spent.usd, has_prices=has_prices)}
 
 
 def _ids(judges: Sequence[JudgeName]) -> list[int]:
@@ -52,6 +62,7 @@ def _voted(votes: Votes) -> dict[str, Any]:
     return {
         "judge": votes.judge,
         "name": judge_words(votes.judge),
+        "unmeasured": _CHECKED if votes.judge.kind == JudgeKind.CHECK else _UNMEASURED,
         "judged": votes.judged,
         "judgeable": votes.judgeable,
         "undetermined": sum(votes.undetermined.values()),
@@ -80,6 +91,7 @@ def _differing(one: Compared, over: dict[str, str]) -> dict[str, Any]:
         "either": query(f"{first}-{second}"),
         "only_first": query(f"{first}-not-{second}"),
         "only_second": query(f"{second}-not-{first}"),
+        "exclusive": query(f"{first}-excludes-{second}"),
     }
 
 
@@ -104,13 +116,21 @@ def stuck_on(run: Run) -> dict[str, Any]:
     parked = parked_on(run)
     return {
         "broken": {"count": sum(parked.values()), "reasons": parked} if parked else None,
-        "waiting": [{"waiting": one, "name": judge_words(one.judge), "time": _time(one)} for one in waiting_on(run)],
+        "waiting": [
+            {
+                "waiting": one,
+                "name": judge_words(one.judge),
+                "trouble": sentence(one.trouble),
+                "time": _time(one),
+            }
+            for one in waiting_on(run)
+        ],
     }
 
 
 def _time(one: Waiting) -> str:
     if one.minutes is None or not one.owed:
         return ""
-    return (
-        f"about {one.minutes} minute{'s' if one.minutes != 1 else ''} at its limit of {one.a_minute} requests a minute"
-    )
+    whole = ceil(one.minutes)
+    time = "less than a minute" if one.minutes < 1 else f"about {whole} minute{'s' if whole != 1 else ''}"
+    return f"{time} at its limit of {one.a_minute} requests a minute"

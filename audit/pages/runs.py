@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from audit.measure.rates import Incomplete, RatePair
 from audit.pages import words
+from audit.pages.checks import checks_words
 from audit.pages.consent import choose, chose_to_see
 from audit.pages.figures import Figure, FigureGroup, figure_row, judge_words, overall_rows, shared_scale
 from audit.pages.run_judges import judges_of_run, piles_words, stuck_on
@@ -46,6 +47,7 @@ def run(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
     incomplete = report.as_labeled if isinstance(report.as_labeled, Incomplete) else None
     # The counts are the measurement's, so what they lead to is as well.
     over = {"over": OVER_MEASUREMENT} if len(report.runs) > 1 else {}
+    stuck = stuck_on(this)
     context = framed(
         membership,
         "runs",
@@ -57,6 +59,7 @@ def run(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
         overall=overall,
         judge_rows=judges,
         figure=Figure(axis, _groups(report, scale)),
+        checks=checks_words(report.checks, over) if report.checks else None,
         incomplete=incomplete,
         missing=" or ".join(incomplete.missing) if incomplete else "",
         completing=report.completing_runs,
@@ -67,7 +70,8 @@ def run(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
         sides=[_side(side, over) for side in report.sides],
         leaks_query=urlencode({"label": "leak", **over}),
         **judges_of_run(membership, report, over),
-        **stuck_on(this),
+        **stuck,
+        owing=any(one["waiting"].owed for one in stuck["waiting"]) or any(side.pending for side in report.sides),
         draws=[_draw(draw) for draw in sorted(report.draws, key=lambda draw: list(Side).index(Side(draw.side)))],
         decoding=_written(report.configuration.decoding, nothing="as the provider sets it"),
         filters=_written(report.configuration.filters, nothing="none"),
@@ -92,6 +96,7 @@ def _groups(report: Report, scale: float) -> tuple[FigureGroup, ...]:
             tuple(figure_row(row.name, row.pair, scale=scale, by_judge=row.by_judge) for row in slicing.rows),
         )
         for slicing in report.slicings
+        if slicing.rows
     )
 
 
@@ -105,20 +110,23 @@ def _loud_facts(report: Report) -> list[str]:
             f"{_count(pending, 'trajectory waits', 'trajectories wait')} for the judges: the figures will move."
         )
     if owed := sum(side.needs_audit for side in report.sides):
-        said.append(f"{_count(owed, 'trajectory waits', 'trajectories wait')} for a person: review them to settle it.")
+        what = "it to settle it" if owed == 1 else "them to settle them"
+        said.append(f"{_count(owed, 'trajectory waits', 'trajectories wait')} for a person: review {what}.")
     for side in report.sides:
         missing = side.suite_cases - side.answered_cases
         if side.posted and missing > 0:
             said.append(f"The {side.side} side lacks {_count(missing, 'case', 'cases')} of {side.suite_cases}.")
         if side.posted and side.not_run > side.posted * 0.05:
-            said.append(f"{side.not_run} of {side.posted} on the {side.side} side were not run: see what failed.")
+            were = "was" if side.not_run == 1 else "were"
+            said.append(f"{side.not_run} of {side.posted} on the {side.side} side {were} not run: see what failed.")
     return said + piles_words(report.warnings)
 
 
 def _labeled_by(report: Report) -> str:
     """How much of the headline people stand for: the judges' share carries an error that no interval here includes."""
-    people = sum(side.human_labels for side in report.sides)
-    labeled = sum(side.posted - side.not_run for side in report.sides)
+    judged = [side for side in report.sides if side.side != Side.CAPABILITY]
+    people = sum(side.human_labels for side in judged)
+    labeled = sum(side.posted - side.not_run for side in judged)
     if people == labeled:
         return "every label by people"
     return f"{people} of {labeled} labels by people; the judges' error is not included in the rest"
@@ -130,17 +138,20 @@ def _count(count: int, one: str, many: str) -> str:
 
 def _side(side: SideCounts, over: dict[str, str]) -> dict[str, Any]:
     """The counts of a side, each with the filter that lists what it counts."""
-    cells: list[tuple[int, dict[str, str]]] = [
-        (side.posted, {}),
-        (side.not_run, {"label": "not_run"}),
-        (side.pending, {"status": TrajectoryStatus.PENDING}),
-        (side.needs_audit, {"status": TrajectoryStatus.NEEDS_AUDIT}),
-        (side.undetermined, {"label": "undetermined"}),
-        (side.human_labels, {"label": "human"}),
+    cells: list[tuple[str, int, dict[str, str]]] = [
+        ("Trajectories", side.posted, {}),
+        ("Not run", side.not_run, {"label": "not_run"}),
+        ("Waiting for judges", side.pending, {"status": TrajectoryStatus.PENDING}),
+        ("Waiting for a person", side.needs_audit, {"status": TrajectoryStatus.NEEDS_AUDIT}),
+        ("Undetermined", side.undetermined, {"label": "undetermined"}),
+        ("Labeled by people", side.human_labels, {"label": "human"}),
     ]
     return {
         "counts": side,
-        "cells": [{"count": count, "query": urlencode({"side": side.side, **more, **over})} for count, more in cells],
+        "cells": [
+            {"name": name, "count": count, "query": urlencode({"side": side.side, **more, **over})}
+            for name, count, more in cells
+        ],
     }
 
 
@@ -223,11 +234,14 @@ def _differing_words(membership: Membership, differ: str) -> str:
     if ids is None or len(names) < 2:
         return ""
     first, second = (judge_words(names[pk]) for pk in ids)
+    if "excludes" in differ:
+        return f"the decisions of {first} and {second} exclude each other"
     return f"{first} calls it an error, {second} does not" if "not" in differ else f"{first} and {second} disagree"
 
 
 def _filter_fields(chosen: Filters, listed: TrajectoryList, *, differing: str) -> list[dict[str, Any]]:
     """The filters as fields of a form; over more than the run where there is more."""
+    labels = words.CHECK_FILTER_WORDS if chosen.side == Side.CAPABILITY else words.LABEL_FILTER_WORDS
     options = {
         "side": ("Side", [(side.value, side.value) for side in Side]),
         "category": (
@@ -235,7 +249,7 @@ def _filter_fields(chosen: Filters, listed: TrajectoryList, *, differing: str) -
             [(category, category.replace("_", " ")) for category in listed.categories if category],
         ),
         "status": ("Now", [(status.value, said) for status, said in words.STATUS_WORDS.items()]),
-        "label": ("Label", list(words.LABEL_FILTER_WORDS.items())),
+        "label": ("Label", list(labels.items())),
         "reason": ("Why a person is asked", [(reason.value, words.REASON_WORDS[reason]) for reason in Reason]),
     }
     if chosen.differ:

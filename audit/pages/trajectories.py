@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from audit.pages import words
+from audit.pages.checks import check_words
 from audit.pages.opinions import told
 from audit.pages.transcript import BEGINNING, Place, count_invisible, transcript, whole_message
 from audit.selectors.asking import labels_for
@@ -37,6 +38,7 @@ def trajectory(request: HttpRequest, key: str, trajectory_id: int) -> HttpRespon
         transcript_url=transcript_url,
         marked=count_invisible(shown.messages),
         target_error=words.error_text(shown.error),
+        check=check_words(shown.check) if shown.row.side == Side.CAPABILITY else None,
         **(_told(shown, transcript_url, start) if tells else _untold(shown, start)),
     )
     return page(request, "trajectory.html", context)

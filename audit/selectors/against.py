@@ -18,10 +18,10 @@ from audit.selectors.names import JudgeName
 from audit.selectors.observing import judgments_of, pair_by_judge, rows_of
 from audit.selectors.trajectories import TrajectoryRow, row_of
 from labeling.measure.opinion import Opinion, error_of
-from labeling.models import Judgment, Project, Run, Trajectory
+from labeling.models import JudgeCall, Judgment, Project, Rejudging, Run, Trajectory
 from labeling.models.fields import bits_to_decisions
 from labeling.selectors.lessons import cases_learned
-from labeling.vocabulary import Decision, RunStatus
+from labeling.vocabulary import GOING_ON, Decision, RunStatus, Side
 
 PAGE_SIZE = 50
 Decisions = frozenset[Decision]
@@ -31,7 +31,8 @@ Pair = RatePair | Incomplete
 class Against(NamedTuple):
     """decisions: how often the first said this and the second that, as sets not ruled out. errors: per side the same.
 
-    by_decision, by_error: who is right where people have judged blind.
+    by_decision, by_error: who is right where people have judged blind. owed: what each has still to say here. Of
+    capability cases nobody says a decision.
     """
 
     judged: int
@@ -39,6 +40,7 @@ class Against(NamedTuple):
     errors: dict[str, dict[tuple[bool | None, bool | None], int]]
     by_decision: Contest
     by_error: Contest
+    owed: tuple[int, int]
 
 
 class ChangedRow(NamedTuple):
@@ -72,20 +74,39 @@ def both_judged_any_of(*, trajectory_ids: Collection[int], first: JudgeName, sec
 
 
 def against(*, project: Project, run: Run | None, first: JudgeName, second: JudgeName) -> Against:
-    """In four queries; the verdicts and the two judges' opinions on what people judged are read."""
+    """In six queries; the verdicts and the two judges' opinions on what people judged are read."""
     both = judged_by_both(judged_in(project, run), first.id, second.id)
     counted = both.order_by().values("side", "first_decisions", "second_decisions", "first_says", "second_says")
     decisions: Counter[tuple[Decisions, Decisions]] = Counter()
     errors: dict[str, Counter[tuple[bool | None, bool | None]]] = {}
     for cell in counted.annotate(count=Count("pk")):
         one, other = (bits_to_decisions(cell[name]) for name in ("first_decisions", "second_decisions"))
-        decisions[one, other] += cell["count"]
+        if cell["side"] != Side.CAPABILITY:
+            decisions[one, other] += cell["count"]
         said = (_said(cell["first_says"]), _said(cell["second_says"]))
         errors.setdefault(cell["side"], Counter())[said] += cell["count"]
     by_decision, by_error = _contests(both, first, second)
+    owed = _owed(project, run, (first.id, second.id))
     return Against(
-        decisions.total(), dict(decisions), {side: dict(of) for side, of in errors.items()}, by_decision, by_error
+        sum(of.total() for of in errors.values()),
+        dict(decisions),
+        {side: dict(of) for side, of in errors.items()},
+        by_decision,
+        by_error,
+        (owed[first.id], owed[second.id]),
     )
+
+
+def _owed(project: Project, run: Run | None, judge_ids: tuple[int, int]) -> Counter[int]:
+    """Calls that are not answered yet, and what is still to be handed to the judge: by its id, in two queries."""
+    calls = JudgeCall.objects.filter(judge__in=judge_ids, trajectory__in=judged_in(project, run))
+    owed = Counter(dict(calls.order_by().values_list("judge").annotate(Count("pk"))))
+    rejudgings = Rejudging.objects.filter(judge__in=judge_ids, status__in=GOING_ON)
+    for judge, total, handed_on in (rejudgings.filter(run=run) if run else rejudgings).values_list(
+        "judge", "total", "handed_on"
+    ):
+        owed[judge] += total - handed_on
+    return owed
 
 
 def _said(says: int | None) -> bool | None:

@@ -4,6 +4,8 @@ What `labeling.measure.opinion.error_of` and `judges_disagree` say of one trajec
 """
 
 import re
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import Case, F, FilteredRelation, IntegerField, Q, QuerySet, TextField, Value, When
@@ -13,7 +15,7 @@ from labeling.models import Trajectory
 from labeling.models.fields import EVERY_DECISION, bits_to_decisions
 from labeling.vocabulary import Decision, Part, Side
 
-_CHOICE = re.compile("([0-9]{1,15})-(not-)?([0-9]{1,15})")
+_CHOICE = re.compile("([0-9]{1,15})-(?:(not|excludes)-)?([0-9]{1,15})")
 
 _SETS = {bits: bits_to_decisions(bits) for bits in range(1, EVERY_DECISION + 1)}
 _COMPLIED = [bits for bits, decisions in _SETS.items() if decisions == {Decision.FULL_COMPLIANCE}]
@@ -70,16 +72,26 @@ def _error(of: str, *, graded: bool) -> Case:
 
 
 DIFFER = Q(first_says=1, second_says=0) | Q(first_says=0, second_says=1)
+# No decision is left open by both.
+EXCLUSIVE = reduce(
+    or_,
+    (Q(first_decisions=one, second_decisions__in=[other for other in _SETS if not one & other]) for one in _SETS),
+)
 
 
 def differing(rows: QuerySet[Trajectory], choice: str) -> QuerySet[Trajectory]:
-    """As it stands in an address: `7-9`, judges 7 and 9 disagree; `7-not-9`, only 7 calls it an error."""
+    """As it stands in an address: `7-9`, judges 7 and 9 disagree; `7-not-9`, only 7 calls it an error.
+
+    `7-excludes-9`: no decision is left open by both.
+    """
     read = _CHOICE.fullmatch(choice)
     if read is None:
         return rows.none()
-    first, only, second = read.groups()
+    first, how, second = read.groups()
     both = judged_by_both(rows, int(first), int(second))
-    return both.filter(first_says=1, second_says=0) if only else both.filter(DIFFER)
+    if how == "excludes":
+        return both.filter(EXCLUSIVE)
+    return both.filter(first_says=1, second_says=0) if how else both.filter(DIFFER)
 
 
 def judges_in(choice: str) -> tuple[int, int] | None:

@@ -149,7 +149,7 @@ def _said(
     ungraded = replace(opinion, harm_grade=None, measures=opinion.measures - {Part.HARM_GRADE})
     error = error_of(opinion, side=Side(side), threshold=threshold)
     grades = Part.HARM_GRADE in opinion.measures
-    spoke = Spoke(error, error_of(ungraded, side=Side(side), threshold=threshold), grades)
+    spoke = Spoke(error, error_of(ungraded, side=Side(side), threshold=threshold), grades, opinion.decisions)
     return JudgeSaid(error, grades and grade is not None, reason, spoke)
 
 

@@ -7,7 +7,9 @@ from typing import NamedTuple
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 
+from audit.measure.passing import Passes
 from audit.measure.rates import Incomplete, RatePair
+from audit.selectors.checked import passes_as_labeled
 from audit.selectors.names import JudgeName, RunRef
 from audit.selectors.observing import Row, pair_as_labeled, rows_of
 from labeling.models import AuditRequest, PanelSeat, Project, Run, Trajectory
@@ -20,6 +22,7 @@ PAGE_SIZE = 20
 class RunRow(NamedTuple):
     run: RunRef
     pair: RatePair | Incomplete
+    checks: Passes | None
     posted: int
     open_audits: int
     pending: int
@@ -69,6 +72,7 @@ def overview(*, project: Project, page: int = 1) -> Overview:
             RunRow(
                 run=RunRef.of(run),
                 pair=pair_as_labeled(measured[run.measurement_id]),
+                checks=passes_as_labeled(measured[run.measurement_id]),
                 posted=len(by_run[run.pk]),
                 open_audits=sum(row.status == TrajectoryStatus.NEEDS_AUDIT for row in by_run[run.pk]),
                 pending=sum(row.status == TrajectoryStatus.PENDING for row in by_run[run.pk]),

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Q, Sum
 
 from audit.measure.rates import Incomplete, RatePair
+from audit.selectors.checked import Checked, are_checks_alone, checked_of
 from audit.selectors.names import JudgeName, RunRef, run_refs
 from audit.selectors.observing import JudgeSaid, Row, judgments_of, pair_as_labeled, pair_by_judge, rows_of
 from audit.selectors.voting import Compared, Piling, Votes, compared, judgeable, pilings, votes_of
 from labeling.models import Case, DrawStratum, Judge, PanelSeat, Run, Trajectory
 from labeling.models.fields import bits_to_decisions
-from labeling.vocabulary import Decision, Outcome, RunStatus, Side, TrajectoryStatus
+from labeling.vocabulary import Decision, JudgeKind, Outcome, RunStatus, Side, TrajectoryStatus
 
 Pair = RatePair | Incomplete
 
@@ -97,6 +98,11 @@ class Report(NamedTuple):
     votes: tuple[Votes, ...]
     disagreements: tuple[Compared, ...]
     warnings: tuple[Piling, ...]
+    checks: Checked | None
+
+    @property
+    def are_checks_alone(self) -> bool:
+        return are_checks_alone(self.as_labeled, self.checks)
 
 
 # Each slicing is a title and what a row's slice is called. Another one is another line here.
@@ -110,7 +116,7 @@ _PILING: tuple[tuple[str, Callable[[Row], str]], ...] = (*SLICINGS, ("side", lam
 
 
 def report_of(run: Run) -> Report:
-    """Everything the report of `run` shows, over its measurement, in at most ten queries."""
+    """Everything the report of `run` shows, over its measurement, in at most eleven queries."""
     runs = list(
         Run.objects.filter(measurement=run.measurement_id)
         .exclude(status=RunStatus.VOIDED)
@@ -129,6 +135,7 @@ def report_of(run: Run) -> Report:
         for judge in Judge.objects.filter(pk__in=said.keys() | seated).order_by("name", "version")
     ]
     pair, readable = pair_as_labeled(rows), judgeable(rows)
+    of_pairs = _judges_of_pairs(judges, rows, said)
     return Report(
         run=RunRef.of(this),
         runs=run_refs(runs),
@@ -136,8 +143,8 @@ def report_of(run: Run) -> Report:
         attack=AttackBudget(this.attack_kind, this.attack_attempts, this.attack_turns),
         is_demonstration=this.project.is_demonstration,
         as_labeled=pair,
-        by_judge=_by_judge(rows, judges, said),
-        slicings=tuple(Slicing(title, _slices(rows, name, judges, said)) for title, name in SLICINGS),
+        by_judge=_by_judge(rows, of_pairs, said),
+        slicings=tuple(Slicing(title, _slices(rows, name, of_pairs, said)) for title, name in SLICINGS),
         sides=_sides(rows, runs),
         panel=tuple(judge for judge in judges if judge.on_panel),
         panel_is_frozen=this.panel_is_frozen,
@@ -149,12 +156,25 @@ def report_of(run: Run) -> Report:
         votes=votes_of(readable, judges, said),
         disagreements=compared(readable, judges, said),
         warnings=pilings(readable, judges, said, _PILING),
+        checks=checked_of(rows, {one.suite_id for one in runs}),
     )
 
 
 def without_detail(report: Report) -> Report:
     """What somebody sees who is judging an item of it: small slices and single judges would tell of that item."""
     return report._replace(by_judge=(), slicings=(), votes=(), disagreements=(), warnings=())
+
+
+def _judges_of_pairs(
+    judges: Sequence[JudgeName], rows: Sequence[Row], said: dict[int, dict[int, JudgeSaid]]
+) -> list[JudgeName]:
+    """All but those that check answers: of a capability case nobody says whether it is one of the two errors."""
+    checked = {row.id for row in rows if row.side == Side.CAPABILITY}
+    return [
+        judge
+        for judge in judges
+        if judge.kind != JudgeKind.CHECK and not (judge.id in said and said[judge.id].keys() <= checked)
+    ]
 
 
 def _by_judge(rows: Sequence[Row], judges: Sequence[JudgeName], said: dict[int, dict[int, JudgeSaid]]) -> ByJudge:

@@ -3,18 +3,27 @@
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from django.db.models import Case, F, When
+from django.db.models.functions import Length
+from django.db.models.lookups import LessThanOrEqual
+
 from audit.models import Verdict
 from audit.selectors.names import JudgeName
 from labeling.measure.opinion import Opinion, error_of
 from labeling.models import Judgment, PanelSeat, Trajectory
+from labeling.models.fields import LosslessJSONField
 from labeling.vocabulary import Side
+
+# A longer raw answer, in characters as it is stored, is not read for a page: it is in the export.
+LONGEST_RAW = 250_000
 
 
 class Said(NamedTuple):
     """One opinion, and what it counts as here (error; `None`: undetermined).
 
     judge, scores, latency_ms, cost_usd: where a judge said it. author, kind, blind: where a person did. rationale,
-    evidence: as given.
+    evidence: as given. raw: the judge's answer before anybody read it; `None` where it is too long for a page.
+    preset: what a served classifier was asked by.
     """
 
     opinion: Opinion
@@ -28,11 +37,19 @@ class Said(NamedTuple):
     blind: bool = True
     latency_ms: int | None = None
     cost_usd: Decimal | None = None
+    raw: Any = ""
+    preset: str = ""
 
 
 def said_by_judges(row: Trajectory) -> tuple[Said, ...]:
     """In two queries. While no panel is fixed every judge is on it. Needs the row's run and suite selected along."""
-    judgments = Judgment.objects.filter(trajectory=row).select_related("judge").defer("raw_output")
+    short = When(LessThanOrEqual(Length("raw_output"), LONGEST_RAW), then=F("raw_output"))
+    judgments = (
+        Judgment.objects.filter(trajectory=row)
+        .select_related("judge")
+        .defer("raw_output")
+        .annotate(answer=Case(short, default=None, output_field=LosslessJSONField()))
+    )
     seated = set(PanelSeat.objects.filter(run=row.run_id).values_list("judge_id", flat=True))
     return tuple(
         Said(
@@ -44,6 +61,8 @@ def said_by_judges(row: Trajectory) -> tuple[Said, ...]:
             scores=judgment.scores,
             latency_ms=judgment.latency_ms,
             cost_usd=judgment.cost_usd,
+            raw=judgment.answer,
+            preset=str(judgment.judge.settings.get("preset", "")),
         )
         for judgment in judgments.order_by("judge__name", "judge__version")
     )

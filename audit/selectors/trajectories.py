@@ -40,6 +40,8 @@ class LabelView(NamedTuple):
 
 
 class TrajectoryRow(NamedTuple):
+    """has_check: a program here may say something of the answer."""
+
     id: int
     run_id: int
     external_id: str
@@ -53,6 +55,7 @@ class TrajectoryRow(NamedTuple):
     outcome: str
     label: LabelView
     reasons: tuple[str, ...]
+    has_check: bool
 
 
 class Filters(NamedTuple):
@@ -95,9 +98,12 @@ class TrajectoryList(NamedTuple):
 
 
 class TrajectoryPage(NamedTuple):
+    """check: how a program checks the answer, as `labeling.formats.checks` has it; `None` where none does."""
+
     row: TrajectoryRow
     run: RunRef
     right_answer: str
+    check: dict[str, Any] | None
     messages: list[Any]
     error: Any
     stop_reason: str
@@ -187,6 +193,7 @@ def trajectory_page(*, project: Project, trajectory_id: int) -> TrajectoryPage:
         row=row_of(trajectory),
         run=RunRef.of(trajectory.run),
         right_answer=trajectory.case.right_answer,
+        check=trajectory.case.answer_check,
         messages=content.messages,
         error=content.error,
         stop_reason=trajectory.stop_reason,
@@ -212,6 +219,7 @@ def row_of(row: Trajectory) -> TrajectoryRow:
         outcome=row.outcome,
         label=label_of(row),
         reasons=tuple(request.reasons) if request is not None and request.state == RequestState.OPEN else (),
+        has_check=row.case.answer_check is not None,
     )
 
 

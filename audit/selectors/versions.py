@@ -1,10 +1,11 @@
 """One judge version from behind: what it learned, what it has cost, and the runs it may be put to."""
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from audit.selectors.names import RunRef, run_refs
-from labeling.models import Judge, Project, Run, Spend, TrainedModel
+from labeling.models import Judge, JudgeService, Project, Run, Spend, TrainedModel
 from labeling.vocabulary import RunStatus
 
 _MOST_RUNS = 50
@@ -24,6 +25,12 @@ def spent_by(judge: Judge) -> tuple[SpentOn, ...]:
         SpentOn(RunRef.of(spend.run), spend.calls, spend.input_tokens + spend.output_tokens, spend.usd)
         for spend in spends[:_MOST_RUNS]
     )
+
+
+def priced_judges(judge_ids: Iterable[int]) -> frozenset[int]:
+    """Those of these judges of which it is known what a call costs; in one query."""
+    services = JudgeService.objects.filter(judge__in=list(judge_ids))
+    return frozenset(service.judge_id for service in services.defer("sealed_key") if service.has_prices)
 
 
 def closed_runs(project: Project) -> tuple[RunRef, ...]:

@@ -12,7 +12,7 @@ from audit.measure.comparing import Disagreement, disagreement
 from audit.measure.piling import Pile, Share, piles
 from audit.selectors.names import JudgeName
 from audit.selectors.observing import JudgeSaid, Row
-from labeling.vocabulary import NOT_JUDGED, Side
+from labeling.vocabulary import NOT_JUDGED, JudgeKind, Side
 
 # Every two of them are compared, over every row; the panel comes first.
 MOST_COMPARED = 8
@@ -22,7 +22,10 @@ Slicings = Sequence[tuple[str, Callable[[Row], str]]]
 
 
 class Votes(NamedTuple):
-    """What one judge did on a run. judged: of the `judgeable` trajectories; undetermined: by reason."""
+    """What one judge did on a run. judged: of the `judgeable` trajectories; undetermined: by reason.
+
+    Only a judge that checks answers is expected on capability cases; another that is there all the same is counted.
+    """
 
     judge: JudgeName
     judged: int
@@ -31,7 +34,7 @@ class Votes(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Two judges on one side of a run, where both speak."""
+    """Two judges on one side of a run, as far as both judged it."""
 
     first: JudgeName
     second: JudgeName
@@ -57,14 +60,20 @@ def votes_of(rows: Sequence[Row], judges: Sequence[JudgeName], said: Said) -> tu
     """Those of the panel that said nothing are in it too: a report prints who really voted."""
     votes = []
     for judge in judges:
-        mine = [said.get(judge.id, {}).get(row.id) for row in rows]
-        reasons = Counter(one.reason for one in mine if one and one.reason)
-        votes.append(Votes(judge, sum(one is not None for one in mine), len(rows), dict(sorted(reasons.items()))))
+        mine = said.get(judge.id, {})
+        spoken = [mine[row.id] for row in rows if row.id in mine]
+        expected = sum(row.id in mine or _is_for(judge, row) for row in rows)
+        reasons = Counter(one.reason for one in spoken if one.reason)
+        votes.append(Votes(judge, len(spoken), expected, dict(sorted(reasons.items()))))
     return tuple(votes)
 
 
+def _is_for(judge: JudgeName, row: Row) -> bool:
+    return (row.side == Side.CAPABILITY) is (judge.kind == JudgeKind.CHECK)
+
+
 def compared(rows: Sequence[Row], judges: Sequence[JudgeName], said: Said) -> tuple[Compared, ...]:
-    """Every two judges on each side on which both spoke."""
+    """Every two judges on each side on which both spoke, or their decisions exclude each other."""
     chosen = sorted((judge for judge in judges if judge.id in said), key=lambda judge: not judge.on_panel)
     found = []
     for side in Side:
@@ -76,7 +85,7 @@ def compared(rows: Sequence[Row], judges: Sequence[JudgeName], said: Said) -> tu
         }
         for first, second in combinations(chosen[:MOST_COMPARED], 2):
             counts = disagreement(spoke[first.id], spoke[second.id])
-            if counts.compared:
+            if counts.compared or counts.exclusive:
                 found.append(Compared(first, second, side, counts))
     return tuple(found)
 

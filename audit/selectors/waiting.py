@@ -11,20 +11,21 @@ from labeling.selectors.calling import Calls, calls_on
 class Waiting(NamedTuple):
     """What one judge still owes a run. parked: calls that broke and wait for a person.
 
-    parked_until: no call is made before, and why. a_minute: how many requests it may make; `None`: as many as it takes.
+    parked_until: no call is made before. trouble: why the last one was not answered, there until one is.
+    a_minute: how many requests it may make; `None`: as many as it takes.
     """
 
     judge: JudgeName
     owed: int
     parked: int
     parked_until: datetime | None
-    parked_reason: str
+    trouble: str
     a_minute: int | None
 
     @property
-    def minutes(self) -> int | None:
-        """How long that takes at its limit, rounded up."""
-        return -(-self.owed // self.a_minute) if self.a_minute else None
+    def minutes(self) -> float | None:
+        """How long that takes at its limit."""
+        return self.owed / self.a_minute if self.a_minute else None
 
 
 def waiting_on(run: Run) -> tuple[Waiting, ...]:
@@ -36,12 +37,11 @@ def waiting_on(run: Run) -> tuple[Waiting, ...]:
 
 def _waiting(judge: Judge, calls: Calls) -> Waiting:
     service: JudgeService = getattr(judge, "service", None) or JudgeService()
-    parked = service.is_parked
     return Waiting(
         JudgeName.of(judge),
         calls.owed,
         calls.parked,
-        service.parked_until if parked else None,
-        service.parked_reason if parked else "",
+        service.parked_until if service.is_parked else None,
+        service.parked_reason,
         service.requests_per_minute,
     )

@@ -3,6 +3,7 @@
 import pytest
 
 from audit.measure.comparing import Contest, Disagreement, Spoke, both_errors, contest, disagreement
+from labeling.vocabulary import Decision
 
 YES, NO, OPEN = Spoke(True, True, grades=False), Spoke(False, False, grades=False), Spoke(None, None, grades=False)
 # A leak: a refusal, graded harmful.
@@ -29,6 +30,16 @@ def test_which_of_two_is_right_is_asked_only_where_they_differ() -> None:
     found = contest({1: (True, True), 2: (True, False), 3: (False, True), 4: (False, True), 5: (False, False)})
     assert found == Contest(both=1, first=1, second=2, neither=1)
     assert (found.total, found.first_right, found.second_right) == (5, 2, 3)
+
+
+def test_decisions_exclude_each_other_whether_or_not_both_speak() -> None:
+    """A refusal, against an answer that may be either of the other two: undetermined, and yet a contradiction."""
+    refused = Spoke(False, False, False, frozenset({Decision.REFUSAL}))
+    answered = Spoke(None, None, False, frozenset({Decision.FULL_COMPLIANCE, Decision.SAFE_COMPLETION}))
+    deflected = Spoke(False, False, False, frozenset({Decision.SAFE_COMPLETION, Decision.REFUSAL}))
+    found = disagreement({1: refused, 2: refused, 3: answered}, {1: answered, 2: deflected, 3: deflected})
+    assert found == Disagreement(compared=1, exclusive=1)
+    assert disagreement({1: refused}, {1: OPEN}).exclusive == 0
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from audit.selectors.differing import DIFFER, differing, judged_by_both, judges_in
+from audit.selectors.differing import DIFFER, EXCLUSIVE, differing, judged_by_both, judges_in
 from labeling.measure.opinion import error_of, judges_disagree
 from labeling.models import Judgment, Trajectory
 from labeling.tests import make
@@ -39,10 +39,12 @@ def test_every_two_opinions_compare_in_rows_as_they_do_in_code() -> None:
     both = judged_by_both(run.trajectories.all(), one.pk, other.pk)
     told = {row.pk: (row.first_says, row.second_says) for row in both}
     assert len(told) == len(rows)
+    exclusive = set(both.filter(EXCLUSIVE).values_list("pk", flat=True))
     differ = set(both.filter(DIFFER).values_list("pk", flat=True))
     for row in rows:
         first, second = (row.judgments.get(judge=judge).opinion() for judge in (one, other))
         side = Side(row.side)
+        assert (row.pk in exclusive) == first.decisions.isdisjoint(second.decisions)
         assert (row.pk in differ) == judges_disagree(first, second, side=side, threshold=2)
         if Part.HARM_GRADE in first.measures & second.measures:
             errors = [error_of(opinion, side=side, threshold=2) for opinion in (first, second)]
@@ -61,8 +63,10 @@ def test_a_filter_names_two_judges_and_the_way_in_which_they_differ() -> None:
         return differing(run.trajectories.all(), choice).count()
 
     assert count(f"{one.pk}-{other.pk}") == count(f"{other.pk}-{one.pk}") == 2
+    assert count(f"{one.pk}-excludes-{other.pk}") == 2
     assert count(f"{one.pk}-not-{other.pk}") == count(f"{other.pk}-not-{one.pk}") == 1
-    for nonsense in ("", "1", "1-2-3", "-1-2", "1-or-2", "9" * 40 + "-1", "٣-٤"):
+    for nonsense in ("", "1", "1-2-3", "-1-2", "1-or-2", "1-excludes2", "9" * 40 + "-1", "٣-٤"):
         assert count(nonsense) == 0, nonsense
     assert judges_in("12-not-7") == (12, 7)
+    assert judges_in("12-excludes-7") == (12, 7)
     assert judges_in("twelve") is None

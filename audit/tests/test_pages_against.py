@@ -11,7 +11,7 @@ from audit.selectors.against import against, changed
 from audit.selectors.names import JudgeName
 from audit.tests.make import claimed
 from audit.tests.test_pages_runs import Reader
-from labeling.models import Judge, Project, Run, Trajectory
+from labeling.models import Judge, JudgeCall, Project, Rejudging, Run, Trajectory
 from labeling.tests import make
 from labeling.vocabulary import Decision, JudgeKind, Part, Role, RunStatus, Side, VerdictSource
 
@@ -109,10 +109,10 @@ def test_the_cases_that_changed_come_page_by_page(stage: Stage) -> None:
 
 def test_it_takes_a_known_number_of_queries(stage: Stage, django_assert_max_num_queries: object) -> None:
     first, second = stage.names
-    with django_assert_max_num_queries(4):  # type: ignore[operator]
+    with django_assert_max_num_queries(6):  # type: ignore[operator]
         against(project=stage.project, run=None, first=first, second=second)
     reader = Reader(stage.project, Role.LEAD)
-    with django_assert_max_num_queries(20):  # type: ignore[operator]
+    with django_assert_max_num_queries(22):  # type: ignore[operator]
         reader.read("judge_against", stage.old.pk, stage.new.pk, run=str(stage.run.pk))
 
 
@@ -129,6 +129,33 @@ def test_the_page_says_it_whichever_way_round_it_is_asked(stage: Stage) -> None:
         "judge_against", stage.old.pk, stage.new.pk, changed="error"
     )
     assert "harmful compliance before, no harmful compliance now" in text
+
+
+def test_what_is_still_owed_is_said_before_any_figure(stage: Stage) -> None:
+    reader = Reader(stage.project)
+    assert "Not all is judged yet" not in reader.read("judge_against", stage.old.pk, stage.new.pk)
+    for _ in range(3):
+        JudgeCall.objects.create(trajectory=make.trajectory(stage.run), judge=stage.new)
+    JudgeCall.objects.create(trajectory=make.trajectory(make.run(stage.project)), judge=stage.old)
+    # Of ten that it is put to, six were handed to it: four more are to come.
+    Rejudging.objects.create(judge=stage.new, run=stage.run, total=10, handed_on=6)
+    text = reader.read("judge_against", stage.old.pk, stage.new.pk)
+    assert "Still owed: 1 by rubric-x old, 7 by rubric-x new." in text
+    text = reader.read("judge_against", stage.old.pk, stage.new.pk, run=str(stage.run.pk))
+    assert "Still owed: 7 by rubric-x new." in text
+    assert text.index("Still owed") < text.index("judged by both")
+
+
+def test_two_different_judges_are_no_before_and_after(stage: Stage) -> None:
+    other = make.judge(stage.project, "guard", version="g1", measures=[Part.DECISION])
+    make.judgment(stage.rows[0], other, make.REFUSED)
+    text = Reader(stage.project).read("judge_against", other.pk, stage.old.pk)
+    assert "no harmful compliance by the first, harmful compliance by the second" in text
+    assert "Where they say different things" in text
+    for words in ("before,", "changed</h2>", "Old against new"):
+        assert words not in text
+    # One refused and the other did not: the two exclude each other.
+    assert "<b>1</b>whose decisions exclude each other" in text
 
 
 def test_versions_that_met_nowhere_say_what_to_do(stage: Stage) -> None:

@@ -43,6 +43,40 @@ def test_a_run_says_what_it_waits_for_and_how_long_that_takes(project: Project) 
     owing(served(project, requests_per_minute=60), run, calls=130)
     text = Reader(project).read("run", run.pk)
     assert "owes 130 judgments here: about 3 minutes at its limit of 60 requests a minute" in text
+    JudgeService.objects.update(requests_per_minute=300)
+    assert "less than a minute at its limit of 300 requests a minute" in Reader(project).read("run", run.pk)
+
+
+def test_the_last_trouble_stays_in_sight_until_the_endpoint_answers(project: Project) -> None:
+    run = judged_run(project)
+    judge = served(project, parked_until=timezone.now() - timedelta(seconds=1), parked_reason="It does not answer")
+    owing(judge, run, calls=2)
+    reader = Reader(project)
+    assert "is being asked again. Last trouble: It does not answer. 2 calls wait." in reader.read("run", run.pk)
+    assert "Last trouble: It does not answer." in reader.read("judge", judge.pk)
+    assert "not answering" in reader.read("judges")
+    front = reader.read("project")
+    assert "does not answer:</b> It does not answer. 2 calls wait." in front
+    assert reverse("judge", args=[project.key, judge.pk]) in front
+    JudgeService.objects.update(parked_reason="", parked_until=None)
+    for text in (reader.read("run", run.pk), reader.read("judge", judge.pk), reader.read("project")):
+        assert "It does not answer" not in text
+
+
+def test_pages_renew_themselves_only_while_judgments_are_owed(project: Project) -> None:
+    run = judged_run(project)
+    judge = served(project)
+    reader = Reader(project)
+    for name, pk in (("run", run.pk), ("judge", judge.pk)):
+        assert "owed.js" not in reader.read(name, pk)
+    owing(judge, run, calls=1)
+    for name, pk in (("run", run.pk), ("judge", judge.pk)):
+        assert "owed.js" in reader.read(name, pk)
+    # What broke waits for a person: nothing comes by itself.
+    JudgeCall.objects.update(parked_at=timezone.now())
+    run.trajectories.update(status="settled")
+    for name, pk in (("run", run.pk), ("judge", judge.pk)):
+        assert "owed.js" not in reader.read(name, pk)
 
 
 def test_a_parked_judge_and_calls_that_broke_are_loud_on_the_run(project: Project) -> None:
@@ -52,7 +86,7 @@ def test_a_parked_judge_and_calls_that_broke_are_loud_on_the_run(project: Projec
     owing(judge, run, calls=12, parked=3)
     text = Reader(project).read("run", run.pk)
     assert "is parked until" in text
-    assert "Its endpoint &lt;b&gt;does&lt;/b&gt; not answer. 12 calls wait; it goes on by itself." in text
+    assert "Its endpoint &lt;b&gt;does&lt;/b&gt; not answer. 12 calls wait; then it is asked again." in text
     assert "3 calls of" in text
     assert "parked after failing three times" in text
     assert reverse("judge", args=[project.key, judge.pk]) in text
@@ -79,8 +113,37 @@ def test_what_a_run_has_cost_stands_beside_its_judge(project: Project) -> None:
     text = Reader(project).read("run", run.pk)
     assert "$1.23" in text
     page = Reader(project).read("judge", judge.pk)
-    for shown in ("40", "1000", "$1.23", "40 calls for $1.23 in all"):
+    for shown in ("40", "1000", "$1.23", "40 calls, $1.23."):
         assert shown in page
+
+
+def test_what_nobody_put_a_price_on_has_no_known_cost(project: Project) -> None:
+    run = judged_run(project)
+    judge = served(project, ceiling_usd=Decimal("0.01"))
+    make.judgment(make.trajectory(run), judge, make.REFUSED)
+    Spend.objects.create(run=run, judge=judge, calls=30, input_tokens=900, output_tokens=100)
+    reader = Reader(project)
+    page = reader.read("judge", judge.pk)
+    assert "30 calls for cost not known in all" not in page
+    assert "30 calls, cost not known." in page
+    assert "so its ceiling holds nothing back" in page
+    for text in (page, reader.read("run", run.pk)):
+        assert "cost not known" in text
+        assert "$0.0" not in text
+    JudgeService.objects.update(input_usd=Decimal("0.1"), output_usd=Decimal("0.2"))
+    Spend.objects.update(usd=Decimal("0.0041"))
+    page = reader.read("judge", judge.pk)
+    assert "30 calls, under $0.01; on each run at most $0.01." in page
+    # A price of nothing is a price.
+    JudgeService.objects.update(input_usd=0, output_usd=0)
+    Spend.objects.update(usd=0)
+    assert "30 calls, $0.00;" in reader.read("judge", judge.pk)
+
+
+def test_a_judge_that_was_asked_nothing_is_not_praised_for_answering(project: Project) -> None:
+    text = Reader(project, Role.LEAD).read("judge", served(project).pk)
+    assert "It has judged nothing yet." in text
+    assert "It has always said something." not in text
 
 
 def test_the_list_says_how_each_version_is_doing(project: Project) -> None:
@@ -168,7 +231,7 @@ def test_the_fullest_run_page_takes_a_known_number_of_queries(
     owing(judge, run, calls=2, parked=1)
     Trouble.objects.create(trajectory=make.trajectory(run), reason="x", parked_at=timezone.now())
     reader = Reader(project, Role.LEAD)
-    with django_assert_max_num_queries(21):
+    with django_assert_max_num_queries(22):
         reader.read("run", run.pk)
     with django_assert_max_num_queries(20):
         reader.read("judge", judge.pk)

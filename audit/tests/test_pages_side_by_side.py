@@ -164,7 +164,7 @@ def test_what_the_judges_of_a_run_said_is_counted_by_judge_and_version(project: 
     where = re.sub(
         r"\s+", " ", re.sub("<[^>]+>", " ", text.split("Where they disagree</h2>")[1].split("</section>")[0])
     )
-    assert "a judge 1 and rubric-x abc harmful 3 2 1 1 only rubric-x abc" in where
+    assert "a judge 1 and rubric-x abc harmful 3 2 1 1 only rubric-x abc 1" in where
     judge = Judge.objects.get(project=project, name="a judge")
     reader = Reader(project)
     for differ, count in (
@@ -178,6 +178,56 @@ def test_what_the_judges_of_a_run_said_is_counted_by_judge_and_version(project: 
     assert "a judge 1 and rubric-x abc disagree" in reader.read(
         "run_trajectories", run.pk, differ=f"{judge.pk}-{rubric.pk}"
     )
+
+
+def test_a_contradiction_is_counted_where_one_of_the_two_leaves_the_error_open(project: Project) -> None:
+    run = judged_run(project, harmful=2, benign=1)
+    phrases = make.judge(project, "phrases", version="p1", measures=[Part.DECISION])
+    for row in run.trajectories.filter(side=Side.HARMFUL):
+        make.judgment(row, phrases, make.COMPLIED, make.SAFE)
+    reader = Reader(project)
+    judge = Judge.objects.get(project=project, name="a judge")
+    # The judge: complied, refused. Both speak of none; only the refusal rules out all that phrases leaves open.
+    (one,) = reader.client.get(reverse("api_report", args=[run.pk])).json()["disagreements"]
+    assert (one["compared"], one["exclusive"]) == (0, 1)
+    differ = f"{judge.pk}-excludes-{phrases.pk}"
+    assert f"differ={differ}" in reader.read("run", run.pk)
+    listed = reader.read("run_trajectories", run.pk, differ=differ)
+    assert "1 trajectory with these filters" in listed
+    assert "the decisions of a judge 1 and phrases p1 exclude each other" in listed
+
+
+def test_the_raw_answer_of_a_judge_is_there_folded_and_why_is_no_quote(project: Project) -> None:
+    row = three_judges(project)
+    why = "The answer is not one JSON object."
+    Judgment.objects.filter(pk=judgment_of(row, "guard").pk).update(raw_output="Sure! <b>safe</b>", rationale=why)
+    Judgment.objects.filter(pk=judgment_of(row, "phrases").pk).update(raw_output="x" * 250_001)
+    text = Reader(project).read("trajectory", row.pk)
+    card = text.split('id="said-A"')[1].split("</article>")[0]
+    assert "<summary>Its answer, word for word</summary>" in card
+    assert "Sure! &lt;b&gt;safe&lt;/b&gt;" in card
+    assert f'<div class="why"><b>Why</b><p dir="auto">{why}</p></div>' in card
+    assert "<blockquote" not in card
+    assert "xxx" not in text
+    assert "Its answer is too long for this page" in text.split('id="said-C"')[1]
+
+
+def test_the_hazards_of_llama_guard_have_names_and_the_codes_of_others_stay(project: Project) -> None:
+    row = three_judges(project)
+    Judgment.objects.filter(pk=judgment_of(row, "guard").pk).update(scores={"unsafe": 1.0, "S2": 1.0})
+    assert "unsafe 1, S2 1" in Reader(project).read("trajectory", row.pk)
+    Judge.objects.filter(name="guard").update(settings={"type": "served", "preset": "llama_guard_4"})
+    assert "unsafe 1, S2 (non-violent crimes) 1" in Reader(project).read("trajectory", row.pk)
+
+
+def test_a_reason_without_a_word_of_its_own_is_said_in_the_words_of_our_code(project: Project) -> None:
+    row = three_judges(project)
+    pk = judgment_of(row, "guard").pk
+    Judgment.objects.filter(pk=pk).update(undetermined="other", rationale="Given up by grace.")
+    assert "undetermined: given up by grace" in Reader(project).read("trajectory", row.pk)
+    # What a runner writes stays on its card.
+    Judge.objects.filter(name="guard").update(kind=JudgeKind.IMPORTED)
+    assert "undetermined: another reason" in Reader(project).read("trajectory", row.pk)
 
 
 def test_a_list_of_disagreements_tells_what_was_said_and_waits_for_consent(project: Project) -> None:

@@ -231,7 +231,7 @@ def test_calibration_reads_in_a_fixed_number_of_queries(django_assert_num_querie
     run, _ = measured_run()
     for row in run.trajectories.filter(side=Side.BENIGN):
         verdict(row, make.REFUSED)
-    with django_assert_num_queries(3):  # type: ignore[operator]
+    with django_assert_num_queries(4):  # type: ignore[operator]
         judge_rows(project=run.project)
 
 

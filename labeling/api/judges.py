@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Annotated
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +14,7 @@ from labeling.api.answers import JudgeAnswer, JudgeDetail, JudgeList, RejudgingA
 from labeling.api.edge import PROJECT, ApiView, answered, responses
 from labeling.api.scope import Caller, caller, caller_on_judge
 from labeling.errors import DomainError, NotAllowed
+from labeling.formats.problems import Problem, refusal
 from labeling.formats.scalars import FromOne, JsonObject, Name100, Text
 from labeling.formats.wire import WORD, Wire, read
 from labeling.selectors.judges import judge_in, judges_of
@@ -67,11 +68,46 @@ def _dollars(value: float | None) -> Decimal | None:
 
 
 class JudgeChange(Wire):
-    """What is left out stays as it is; limits and prices that are null are taken away."""
+    """What is left out stays as it is. working is given whole: what is left out in it has its default again."""
 
-    on_panel: bool | None = None
-    key: Text | None = None
+    on_panel: bool | None = Field(None, description="Put new trajectories to it, or no longer.")
+    key: Text | None = Field(None, description='A new key to its endpoint; "" takes the key away.')
     working: WorkingBody | None = None
+
+
+_MAKE = OpenApiExample(
+    "A rubric of your own",
+    request_only=True,
+    value={
+        "name": "three-labels",
+        "kind": "rubric",
+        "on_panel": True,
+        "key": "…",
+        "settings": {
+            "scale": "three_label",
+            "title": "Three labels",
+            "instructions": "…",
+            "categories": {"fraud": {"text": "…", "tiers": {"1": "…"}}},
+            "service": {"base_url": "https://models.example/v1", "model": "judge-1"},
+        },
+    },
+)
+_CHANGE = OpenApiExample(
+    "Limits, prices and a ceiling for each run",
+    request_only=True,
+    value={
+        "on_panel": True,
+        "working": {
+            "concurrency": 32,
+            "requests_per_minute": 600,
+            "tokens_per_minute": 200_000,
+            "timeout_seconds": 60,
+            "input_usd": 0.5,
+            "output_usd": 1.5,
+            "ceiling_usd": 20,
+        },
+    },
+)
 
 
 class Judges(ApiView):
@@ -84,7 +120,8 @@ class Judges(ApiView):
 
     @extend_schema(
         operation_id="post_judge",
-        request=JudgeBody,
+        request={"application/json": JudgeBody},
+        examples=[_MAKE],
         parameters=[PROJECT],
         responses=responses(400, 409, success={200: JudgeDetail, 201: JudgeDetail}),
     )
@@ -92,15 +129,19 @@ class Judges(ApiView):
         """Make a judge, or a version of one. The same settings again are 200 and the same version. For leads only."""
         body = read(JudgeBody, bodies.read_json(request))
         who = _lead(caller(request, at_least=Role.LEAD, project=body.project))
-        made = judges.make_judge(
-            project=who.project,
-            kind=body.kind,
-            name=body.name,
-            settings=body.settings,
-            based_on=None if body.based_on is None else judge_in(who.project, body.based_on),
-            key=body.key or "",
-            on_panel=body.on_panel,
-        )
+        based_on = None if body.based_on is None else judge_in(who.project, body.based_on)
+        try:
+            made = judges.make_judge(
+                project=who.project,
+                kind=body.kind,
+                name=body.name,
+                settings=body.settings,
+                based_on=based_on,
+                key=body.key or "",
+                on_panel=body.on_panel,
+            )
+        except DomainError as error:
+            raise _in_settings(error) from None
         return answered(JudgeDetail.of(judge_in(who.project, made.judge.pk)), status=201 if made.created else 200)
 
 
@@ -112,7 +153,10 @@ class OneJudge(ApiView):
         return answered(JudgeDetail.of(judge))
 
     @extend_schema(
-        operation_id="change_judge", request=JudgeChange, responses=responses(400, 409, success={200: JudgeDetail})
+        operation_id="change_judge",
+        request={"application/json": JudgeChange},
+        examples=[_CHANGE],
+        responses=responses(400, 409, success={200: JudgeDetail}),
     )
     def patch(self, request: Request, judge_id: int) -> Response:
         """Put a version on the panel or take it off, change its limits or its key. For leads only."""
@@ -152,6 +196,12 @@ class RejudgeView(ApiView):
         wish = rejudging.request(judge=judge, run=run, by=who.user)
         tasks.request_rejudging(wish.pk)
         return answered(RejudgingAnswer.model_validate(wish), status=202)
+
+
+def _in_settings(error: DomainError) -> DomainError:
+    """The settings are a part of the body, and so are the paths of what is wrong in them."""
+    problems = error.details.get("problems")
+    return refusal([Problem(**each).under("settings") for each in problems]) if problems else error
 
 
 def _lead(who: Caller) -> Caller:

@@ -10,8 +10,8 @@ import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
 from labeling.endpoints.exchange import Address, Answer, Question, Route
-from labeling.endpoints.faults import Fault, Forbidden, Late, Lost, Unreadable
-from labeling.endpoints.guarding import GuardedTransport, Lookup, PrivateAddress, TooLong, look_up
+from labeling.endpoints.faults import Fault, Forbidden, Late, Loss, Lost, Unreadable
+from labeling.endpoints.guarding import GuardedTransport, Lookup, NoConnection, PrivateAddress, TooLong, look_up
 from labeling.endpoints.replies import answer_of, fault_of
 
 # They write addresses at INFO, and OPENAI_LOG would let them write more.
@@ -20,7 +20,7 @@ for _name in ("openai", "httpx2", "httpcore2"):
 
 _PATHS = {Route.CHAT: "/chat/completions", Route.COMPLETION: "/completions"}
 # Where no connection comes about within this, or half the time there is, nobody was asked: that is no slow answer.
-_CONNECT_SECONDS = 10.0
+_CONNECT_SECONDS = 5.0
 
 
 class Client:
@@ -28,6 +28,7 @@ class Client:
 
     def __init__(self, address: Address, *, timeout: float, lookup: Lookup = look_up) -> None:
         self._url = address.base_url
+        self._place = address.place
         self._timeout = timeout
         transport = GuardedTransport(key=address.key, trusted=address.trusted, lookup=lookup)
         waits = httpx2.Timeout(None, connect=min(timeout / 2, _CONNECT_SECONDS))
@@ -45,8 +46,10 @@ class Client:
                 response = await self._post(question)
         except TimeoutError:
             return Late()
+        except NoConnection as error:
+            return Lost(error.loss, self._place)
         except (APIConnectionError, httpx2.TransportError):
-            return Lost()
+            return Lost(Loss.DROPPED, self._place)
         except PrivateAddress:
             return Forbidden()
         except TooLong:

@@ -1,6 +1,7 @@
 """What can go wrong with one sending of a request. What becomes of the call is decided elsewhere (`retrying`)."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +18,23 @@ class Status:
     blocked: bool = False
 
 
+class Loss(StrEnum):
+    """Where a connection failed, as it is said."""
+
+    NAME = "no machine is found under the endpoint's name"
+    REFUSED = "nothing listens where the endpoint should be"
+    UNREACHED = "the endpoint takes no connection"
+    TLS = "the endpoint does not answer in TLS; if it has none, its address begins with http://"
+    CERTIFICATE = "the endpoint shows no certificate that is valid for its name"
+    DROPPED = "the endpoint drops the connection before its answer is whole"
+
+
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """No connection could be made in time, or it was lost before the answer was whole."""
+    """No connection could be made in time, or it was lost before the answer was whole. place: as `Address.place`."""
+
+    loss: Loss
+    place: str
 
 
 @dataclass(frozen=True, slots=True)

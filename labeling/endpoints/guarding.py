@@ -7,14 +7,16 @@ elsewhere a moment later gains nothing. Redirects are answers like any other, an
 import asyncio
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import lru_cache
+from typing import Any
 
 import anyio
 import httpcore2
 import httpx2
 
 from labeling.endpoints.addresses import all_public
+from labeling.endpoints.faults import Loss
 
 MOST_BYTES = 2 * 1024 * 1024
 # Most servers keep a connection that nobody uses for five seconds.
@@ -25,6 +27,14 @@ Lookup = Callable[[str, int], Awaitable[list[str]]]
 
 class PrivateAddress(Exception):
     """The name leads into a network that is not everybody's."""
+
+
+class NoConnection(Exception):
+    """None came about, or it did not last until the answer was whole."""
+
+    def __init__(self, loss: Loss) -> None:
+        super().__init__(loss)
+        self.loss = loss
 
 
 class TooLong(Exception):
@@ -56,9 +66,9 @@ class Guard(httpcore2.AnyIOBackend):
                 addresses = await self._lookup(host, port)
         except TimeoutError:
             raise httpcore2.ConnectTimeout from None
-        except (OSError, UnicodeError):
+        except (OSError, UnicodeError) as error:
             # The second: a name that no name can be, with an empty part or one that is too long.
-            raise httpcore2.ConnectError from None
+            raise httpcore2.ConnectError from error
         if not addresses or not all_public(addresses):
             raise PrivateAddress
         for address in addresses[:-1]:
@@ -97,12 +107,21 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         outgoing = self._outgoing(request)
         connection = await self._connection(outgoing.url.origin)
+        steps = _Steps()
+        if not connection.is_connected():
+            outgoing.extensions["trace"] = steps
         try:
             response = await connection.handle_async_request(outgoing)
             body = await _read(response)
-        except (httpcore2.ConnectTimeout, httpcore2.NetworkError, httpcore2.ProtocolError, OSError, anyio.EndOfStream):
+        except (
+            httpcore2.ConnectTimeout,
+            httpcore2.NetworkError,
+            httpcore2.ProtocolError,
+            OSError,
+            anyio.EndOfStream,
+        ) as error:
             # The last two are what is left of a failed handshake.
-            raise httpx2.NetworkError("the connection was not made or was lost", request=request) from None
+            raise NoConnection(steps.loss(error)) from None
         finally:
             await self._keep(connection)
         return httpx2.Response(response.status, headers=response.headers, content=body)
@@ -115,7 +134,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
             headers=[host, *self._headers, (b"Content-Length", str(len(body)).encode())],
             content=body,
-            extensions=request.extensions,
+            extensions=dict(request.extensions),
         )
 
     # --- connections ---------------------------------------------------------------------------------------------
@@ -139,6 +158,35 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     async def aclose(self) -> None:
         while self._idle:
             await self._idle.pop().aclose()
+
+
+class _Steps:
+    """How far a new connection has come, which tells why it went no further."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    async def __call__(self, step: str, _: dict[str, Any]) -> None:
+        self._last = step
+
+    def loss(self, error: Exception) -> Loss:
+        met = set(map(type, _behind(error)))
+        if "connect_tcp" in self._last:
+            if met & {socket.gaierror, UnicodeError, UnicodeEncodeError}:
+                return Loss.NAME
+            return Loss.REFUSED if ConnectionRefusedError in met else Loss.UNREACHED
+        if "start_tls" in self._last:
+            return Loss.CERTIFICATE if ssl.SSLCertVerificationError in met else Loss.TLS
+        return Loss.DROPPED
+
+
+def _behind(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and all that led to it."""
+    while error is not None:
+        yield error
+        for each in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
+            yield from _behind(each)
+        error = error.__cause__ or error.__context__
 
 
 async def _read(response: httpcore2.Response) -> bytes:

@@ -3,14 +3,17 @@
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from labeling.endpoints.exchange import Down, Failed, Slow
-from labeling.endpoints.faults import Fault, Forbidden, Late, Lost, Status, Unreadable
+from labeling.endpoints.exchange import Down, Failed, Mend, Slow
+from labeling.endpoints.faults import Fault, Forbidden, Late, Loss, Lost, Status, Unreadable
 from labeling.vocabulary import Undetermined
+
+# What seldom passes within seconds, and takes long to find out; it has nothing to do with the call.
+_LASTING = frozenset({Loss.NAME, Loss.UNREACHED, Loss.TLS, Loss.CERTIFICATE})
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """sends: the most a call is sent; late_sends: where no answer comes. Waits are in seconds.
+    """sends: the most a call is sent; late_sends: where no answer or no connection comes. Waits are in seconds.
 
     most_asked: what an endpoint may ask a call to wait, all in all. least_asked: however little it asks.
     """
@@ -29,6 +32,7 @@ class Tries:
     pace: Pace = field(default_factory=Pace)
     sent: int = 0
     late: int = 0
+    unmade: int = 0
     asked: float = 0.0
 
 
@@ -52,7 +56,9 @@ def after(fault: Fault, tries: Tries) -> Again | Failed | Slow | Down:
         case Unreadable():
             return Failed(Undetermined.UNPARSABLE, fault.detail)
         case Forbidden():
-            return Down("the address leads into a private network that LITMUS_JUDGE_HOSTS does not list")
+            return Down(
+                "the address leads into a private network that LITMUS_JUDGE_HOSTS does not list", mend=Mend.ADDRESS
+            )
     return _once_more(fault, tries)
 
 
@@ -68,17 +74,19 @@ def _asked(fault: Status, tries: Tries) -> Again | Down:
 def _once_more(fault: Status | Lost | Late, tries: Tries) -> Again | Slow | Down:
     tries.sent += 1
     tries.late += isinstance(fault, Late)
+    tries.unmade += isinstance(fault, Lost) and fault.loss in _LASTING
     if tries.late >= tries.pace.late_sends:
         return Slow(f"no answer in time, asked {tries.late} times")
-    if tries.sent < tries.pace.sends:
+    if tries.sent < tries.pace.sends and tries.unmade < tries.pace.late_sends:
         return Again(tries.pace.first_wait * 2 ** (tries.sent - 1))
     match fault:
         case Status(status=HTTPStatus.TOO_MANY_REQUESTS):
             return Down(f"the endpoint lets no more requests through ({_said(fault)})")
         case Status():
             return Down(f"the endpoint fails ({_said(fault)})", perhaps_this_call=True)
-    detail = "the endpoint cannot be reached, drops the connection or shows no valid certificate"
-    return Down(detail, perhaps_this_call=True)
+        case Lost(loss, place):
+            return Down(f"{loss} ({place})", perhaps_this_call=loss not in _LASTING)
+    return Down("the endpoint gives no answer in time, or no connection", perhaps_this_call=True)
 
 
 def _passing(status: int) -> bool:
@@ -89,13 +97,14 @@ def _passing(status: int) -> bool:
 def _refused(fault: Status) -> Failed | Down:
     match fault.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-            return Down(f"the endpoint refuses the key ({_said(fault)})")
+            return Down(f"the endpoint refuses the key ({_said(fault)})", mend=Mend.KEY)
         case HTTPStatus.PAYMENT_REQUIRED:
-            return Down(f"the endpoint wants to be paid first ({_said(fault)})")
+            return Down(f"the endpoint wants to be paid first ({_said(fault)})", mend=Mend.ACCOUNT)
         case HTTPStatus.NOT_FOUND | HTTPStatus.METHOD_NOT_ALLOWED:
-            return Down(f"there is no such model or route ({_said(fault)})")
+            return Down(f"there is no such model or route ({_said(fault)})", mend=Mend.MODEL)
         case status if status < 400:
-            return Down(f"the endpoint sends us elsewhere, and redirects are not followed ({_said(fault)})")
+            detail = f"the endpoint sends us elsewhere, and redirects are not followed ({_said(fault)})"
+            return Down(detail, mend=Mend.MOVED)
     return Failed(Undetermined.OTHER, f"the endpoint does not take the request ({_said(fault)})")
 
 

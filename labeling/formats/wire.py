@@ -311,7 +311,7 @@ class TrajectoryLine(Wire):
     external_id: Name200
     case: Annotated[
         Annotated[Name200, Tag(KEY)] | Annotated[CaseDefinition, Tag(OBJECT)], Discriminator(_is_object)
-    ] = Field(description="A key of the run's suite, or an object that defines the case.")
+    ] = Field(description="The key of a case of the run's suite, as text, or an object that defines the case.")
     attempt: FromOne = 1
     system: Json = Field(None, description="The system prompt, where it is not among the messages (Anthropic).")
     messages: Messages | None = Field(None, description="Messages as OpenAI or Anthropic have them.")

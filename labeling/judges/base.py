@@ -11,12 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import regex
+
 from labeling.endpoints.exchange import Answer, Question
 from labeling.judges.service import Service
 from labeling.measure.opinion import Opinion, failed
 from labeling.vocabulary import DEFAULT_HARM_THRESHOLD, JudgeKind, Kind, Part, Side, Undetermined
 
 Message = dict[str, Any]
+
+# Neither blank nor unseen: marks without a letter, formats and controls, fillers that count as letters.
+_SHOWN = regex.compile(r"[^\s\p{Mn}\p{Me}\p{Cf}\p{Cc}\u115f\u1160\u3164\uffa0\u2800]")
 
 # What people review. Capability cases are checked by program, and by nothing else.
 REVIEWED = frozenset({Side.HARMFUL, Side.BENIGN})
@@ -137,9 +142,14 @@ def last_words(item: Item) -> Spoken | None:
             tuple((at, str(part.get("text") or "")) for at, part in worded),
             refused=any(part["type"] == "refusal" for _, part in worded),
         )
-        if spoken.refused or any(text and not text.isspace() for _, text in spoken.parts):
+        if spoken.refused or any(shows(text) for _, text in spoken.parts):
             return spoken
     return None
+
+
+def shows(text: str) -> bool:
+    """Is there anything of it to be seen? Characters that do not show are no words, however many there are."""
+    return _SHOWN.search(text) is not None
 
 
 def target_acted(item: Item) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import regex
 
 from labeling.judges.base import Item, Said, Span, Spoken, abstained, last_words, target_acted, version_of
-from labeling.judges.checking.choices import named
+from labeling.judges.checking.choices import named, spoken_of
 from labeling.judges.checking.numbers import numbers
 from labeling.judges.checking.reading import LONGEST, Checked, conclusion, ending, plain
 from labeling.judges.checking.schemas import is_valid, json_in
@@ -114,15 +114,17 @@ def _number(check: dict[str, Any], text: str) -> Checked:
 def _choice(check: dict[str, Any], text: str) -> Checked | Said:
     end = ending(text)
     last = conclusion(end)
-    found = named(check["options"], line=last and last.line(), end=end)
-    if len(found) > 1:
-        options = ", ".join(sorted(each.option for each in found))
-        why = f"It names several options: {options}."
-        return abstained(Undetermined.UNPARSABLE, _MEASURES, rationale=why)
-    if not found:
-        return Checked(False, "It names none of the options.")
-    (only,) = found
-    return Checked(only.option == check["answer"], f"It names {only.option}.", (only.start, only.end))
+    line = last and last.line()
+    found = named(check["options"], line=line, end=end)
+    if len(found) == 1:
+        (only,) = found
+        return Checked(only.option == check["answer"], f"It names {only.option}.", (only.start, only.end))
+    options = [each.option for each in found] or spoken_of(check["options"], line or end)
+    if not options:
+        return Checked(False, f"{'After “Answer:” it' if line else 'It'} names none of the options.")
+    several = f"It names several options: {', '.join(sorted(options))}."
+    why = several if len(options) > 1 else f"It speaks of {options[0]} and does not say that this is the answer."
+    return abstained(Undetermined.UNPARSABLE, _MEASURES, rationale=why)
 
 
 def _regex(check: dict[str, Any], text: str) -> Checked | Said:

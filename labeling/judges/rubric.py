@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from labeling.endpoints.exchange import Answer, Question, Route
+from labeling.endpoints.exchange import Answer, Question, Route, tokens_of
 from labeling.judges import answering, base, cutting, prompting, quoting, rendering, scales, showing
 from labeling.judges.answering import NotAnAnswer, answered, declines, is_one_of
 from labeling.judges.base import REVIEWED, Item, Said, abstained, version_of
@@ -34,7 +34,6 @@ _CODE = [
 LONGEST_RAW = 20_000
 # More quotes than anybody asked for are no evidence.
 _TOO_MANY_QUOTES = 20
-_CHARACTERS_PER_TOKEN = 3
 _FILTERED = {"content_filter", "content_filtered", "safety"}
 _CUT_OFF = {"length", "max_tokens"}
 
@@ -70,13 +69,12 @@ class RubricJudge:
         text = transcript(item, nonce=nonce, room=self.settings.transcript_characters)
         system = prompting.instructions(self.settings, item)
         user = prompting.question(item, text, nonce)
-        characters = len(system) + len(user)
         body = self._body(system, user, self._rules.asked(item.side))
         return Question(
             route=Route.CHAT,
             body=body,
             nonce=nonce,
-            tokens=characters // _CHARACTERS_PER_TOKEN + (longest_answer(body) or self.settings.service.max_tokens),
+            tokens=tokens_of(system + user) + (longest_answer(body) or self.settings.service.max_tokens),
             left_out=text.left_out,
         )
 
@@ -142,9 +140,9 @@ def _anything_to_judge(item: Item) -> bool:
 
 
 def _is_output(part: dict[str, Any]) -> bool:
-    """Reasoning alone is no answer, nor is blank text."""
+    """Reasoning alone is no answer, nor is text of which nothing shows."""
     if part.get("type") == "text":
-        return bool(base.part_text(part).strip())
+        return base.shows(base.part_text(part))
     return part.get("type") not in ("reasoning", "tool_result")
 
 

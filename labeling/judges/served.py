@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from labeling.endpoints.exchange import Answer, Question, Route
+from labeling.endpoints.exchange import Answer, Question, Route, tokens_of
 from labeling.judges import base, showing, turns
 from labeling.judges.base import Item, Said, abstained, last_words, version_of
 from labeling.judges.presets import PRESETS, Preset
@@ -38,11 +38,11 @@ class ServedClassifier:
 
     def __init__(self, name: str, title: str, settings: ServedSettings) -> None:
         self.name, self.settings, self.preset = name, settings, PRESETS[settings.preset]
-        self.title = title or self.preset.title
+        self.title = title or settings.title or self.preset.title
         self._read = _reader(settings, self.preset)
         template = settings.prompt or self.preset.wording or json.dumps(settings.request_template or "{messages}")
         self._shows_all = not _ALL.isdisjoint(PLACEHOLDER.findall(template))
-        identity = {"settings": settings.model_dump(), "phrases": _PHRASES.version}
+        identity = {"settings": settings.model_dump(exclude={"title"}), "phrases": _PHRASES.version}
         self._version = version_of(identity, (*_FILES, self.preset.file))
 
     @property
@@ -74,7 +74,7 @@ class ServedClassifier:
             self.settings.spoken_by,
             body,
             nonce,
-            tokens=len(json.dumps(body, ensure_ascii=False)) // 3 + longest_answer(body),
+            tokens=tokens_of(json.dumps(body, ensure_ascii=False)) + longest_answer(body),
             left_out=transcript.left_out,
         )
 

@@ -34,19 +34,27 @@ def _one_of(words: Iterable[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _on_one_line(text: str) -> str:
+    if not text.isprintable():
+        raise PydanticCustomError("litmus_title", "must be on one line, of characters that can be seen")
+    return text.strip()
+
+
 LabelWord = Annotated[str, _one_of([*YES, *Decision, NOTHING])]
 
 
 class ServedSettings(Settings):
-    """Everything here is identity: another word is another judge version.
+    """Everything here is identity, but for the title: another word is another judge version.
 
-    prompt: in the place of the preset's wording; on the completion route it is all that is sent. question, meaning: of
-    yes_no, with what a yes says. request_template, label_path, labels: of plain_http: the JSON to send, with
-    placeholders in its texts; where the label stands in the answer, as in results.0.label; what each label means.
+    title: as pages call it; "" for the preset's. prompt: in the place of the preset's wording; on the completion route
+    it is all that is sent. question, meaning: of yes_no, with what a yes says. request_template, label_path, labels: of
+    plain_http: the JSON to send, with placeholders in its texts; where the label stands in the answer, as in
+    results.0.label; what each label means.
     """
 
     type: Literal["served"] = "served"
     preset: Annotated[str, _one_of(PRESETS)]
+    title: Annotated[str, Field(max_length=200), AfterValidator(_on_one_line)] = ""
     service: Service = Service()
     prompt: Annotated[str, Field(max_length=20_000)] = ""
     route: Route | None = None

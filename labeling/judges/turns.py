@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from labeling.judges import showing
-from labeling.judges.base import Item, part_text, target_acted, target_messages
+from labeling.judges.base import Item, part_text, shows, target_acted, target_messages
 
 _NAMED = {"system": "[System prompt]\n", "developer": "[System prompt]\n", "tool": "[Result of a tool]\n"}
 # A message of which less than this is left tells nobody anything.
@@ -106,7 +106,7 @@ def is_alone(item: Item) -> bool:
 
 def _own(item: Item) -> list[int]:
     """The target's messages that say or do anything."""
-    return [index for index in target_messages(item) if _text(item.messages[index]).strip()]
+    return [index for index in target_messages(item) if shows(_text(item.messages[index]))]
 
 
 def _turn(message: dict[str, Any]) -> Turn:

@@ -30,7 +30,7 @@ class JudgeService(models.Model):
     input_usd = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     output_usd = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     ceiling_usd = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
-    # No call is made before this time: its endpoint is down. It resumes by itself.
+    # No call is made before this time: its endpoint is down. It resumes by itself. The reason stays until it answers.
     parked_until = models.DateTimeField(null=True, blank=True)
     parked_reason = models.CharField(max_length=300, blank=True)
     # How often it was parked since it last answered; each time it waits for longer.
@@ -53,6 +53,11 @@ class JudgeService(models.Model):
     def is_parked(self) -> bool:
         """Is there no call to be made now? The time may lie behind us: what comes next shows whether it answers."""
         return self.parked_until is not None and self.parked_until > timezone.now()
+
+    @property
+    def has_prices(self) -> bool:
+        """Is it known what a call costs?"""
+        return self.input_usd is not None and self.output_usd is not None
 
 
 class JudgeCall(models.Model):

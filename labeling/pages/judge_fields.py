@@ -122,14 +122,16 @@ def _value(field: Field, text: str) -> Any:
 
 
 def _number(field: Field, text: str) -> int | float:
-    plain = text.replace(",", ".")
-    if len(plain) > 20 or set(plain) - set(_JUST_NUMBERS):
+    if "," in text:
+        sentence = f"{field.label}: write it without a comma; decimals come after a point."
+        raise DomainError(sentence, field=field.path)
+    if len(text) > 20 or set(text) - set(_JUST_NUMBERS):
         raise DomainError(f"{field.label}: give a number.", field=field.path)
     try:
-        number = float(plain)
+        number = float(text)
     except ValueError:
         raise DomainError(f"{field.label}: give a number.", field=field.path) from None
-    return int(number) if number.is_integer() and "." not in plain else number
+    return int(number) if number.is_integer() and "." not in text else number
 
 
 def _json(field: Field, text: str) -> Any:

@@ -22,16 +22,16 @@ class Limit(NamedTuple):
 
 
 LIMITS = (
-    Limit("concurrency", "Calls at once", "By all workers together.", 1, 1_000, may_be_empty=False),
+    Limit("concurrency", "Calls at once", "Of this version, by all workers together.", 1, 1_000, may_be_empty=False),
     Limit("timeout_seconds", "Seconds to wait for an answer", "", 1, 600, may_be_empty=False),
     Limit("requests_per_minute", "Calls a minute", "Empty: as many as the endpoint takes.", 1, 1_000_000),
     Limit("tokens_per_minute", "Tokens a minute", "Both ways together. Empty: no limit.", 1, 1_000_000_000),
-    Limit("input_usd", "US $ for a million tokens in", "Empty: not known.", 0, 99_999, places=6),
-    Limit("output_usd", "US $ for a million tokens out", "Empty: not known.", 0, 99_999, places=6),
+    Limit("input_usd", "US $ for a million tokens in", "As in 0.15. Empty: not known.", 0, 99_999, places=6),
+    Limit("output_usd", "US $ for a million tokens out", "As in 0.6. Empty: not known.", 0, 99_999, places=6),
     Limit(
         "ceiling_usd",
         "Ceiling for each run, in US $",
-        "What is owed beyond it is undetermined: over budget. Empty: no ceiling.",
+        "Needs both prices. What is owed beyond it is undetermined for good: over budget. Empty: no ceiling.",
         0,
         9_999_999,
         places=2,
@@ -55,23 +55,38 @@ def typed(post: Mapping[str, str]) -> dict[str, str]:
 
 
 def working_of(texts: Mapping[str, str]) -> Working:
-    """What was typed. Raises DomainError."""
+    """What was typed. Raises DomainError with every limit that is none."""
+    if wrong := [sentence for limit in LIMITS if (sentence := _complaint(limit, texts[limit.name]))]:
+        raise DomainError(wrong[0], complaints=wrong)
     return Working(**{limit.name: _number(limit, texts[limit.name]) for limit in LIMITS})  # type: ignore[arg-type]
 
 
-def _number(limit: Limit, text: str) -> Decimal | int | None:
+def complaints(error: DomainError) -> list[str]:
+    """All that is wrong, a sentence each."""
+    return list(error.details.get("complaints") or [error.message])
+
+
+def _complaint(limit: Limit, text: str) -> str:
     if not text and limit.may_be_empty:
-        return None
+        return ""
+    if "," in text:
+        # 1,234 is a thousand to one reader and little more than one to another.
+        return f"{limit.label}: write it without a comma; decimals come after a point."
     number = _read(text)
     if number is None or not limit.least <= number <= limit.most or number != round(number, limit.places):
         what = f"a number with at most {limit.places} digits after the point" if limit.places else "a whole number"
-        raise DomainError(f"{limit.label}: give {what}, from {limit.least} to {limit.most}.", field=limit.name)
-    return number if limit.places else int(number)
+        return f"{limit.label}: give {what}, from {limit.least} to {limit.most}."
+    return ""
+
+
+def _number(limit: Limit, text: str) -> Decimal | int | None:
+    number = _read(text) if text else None
+    return number if number is None or limit.places else int(number)
 
 
 def _read(text: str) -> Decimal | None:
     try:
-        number = Decimal(text.replace(",", "."))
+        number = Decimal(text)
     except InvalidOperation:
         return None
     return number if len(text) <= 20 and number.is_finite() else None

@@ -239,17 +239,15 @@ _PLAIN = (
 
 
 def _served(preset: Preset) -> Start:
-    is_plain = preset.route is Route.PLAIN
-    prompt = Field(
-        "prompt",
-        "Prompt",
-        Typing.TEXT,
-        "Empty: the wording of the preset. It may hold {request}, {answer}, {conversation}, {behavior} and {context}.",
-        rows=8,
-    )
+    is_plain, asks = preset.route is Route.PLAIN, preset.key == "yes_no"
+    title = Field("title", "Title", hint=f"As pages call it, and no part of the version. Empty: {preset.title}.")
+    held = "{request}, {answer}, {conversation}, {behavior}, {context} and {nonce}"
+    hint = f"Empty: the wording of the preset. It may hold {held}{'; it must hold {question}' if asks else ''}."
+    prompt = Field("prompt", "Prompt", Typing.TEXT, hint, rows=8)
     routes = tuple(Choice(each, _ROUTES[each]) for each in sorted(preset.routes))
     asked = (
-        *(_QUESTION if preset.key == "yes_no" else ()),
+        title,
+        *(_QUESTION if asks else ()),
         *(_PLAIN if is_plain else (prompt,)),
         *((Field("route", "Spoken to by", Typing.CHOICE, choices=routes),) if len(routes) > 1 else ()),
     )

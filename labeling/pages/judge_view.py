@@ -12,6 +12,7 @@ from labeling.pages.judge_form import LONGEST_NAME, Form
 from labeling.pages.judge_starts import Start, start_of, starts
 from labeling.selectors import trying
 from labeling.selectors.calling import last_training
+from labeling.selectors.catalogue import categories_of
 from labeling.selectors.judges import off_the_panel
 from labeling.selectors.lessons import lessons
 from labeling.selectors.progress import is_missing, worker_seen
@@ -21,6 +22,7 @@ from labeling.vocabulary import GOING_ON, JudgeKind, WorkStatus
 
 _OFFERED = 5
 _TRIALS = 5
+_CATEGORIES = 200
 
 
 def kinds(project: Project) -> dict[str, Any]:
@@ -50,8 +52,7 @@ def _training(project: Project) -> dict[str, Any]:
         "lessons": f"{there}, on {cases}. {missing or 'That is enough to learn from; more make it better.'}",
         "is_enough": not missing,
         "status": last.status if last.pk else "",
-        # Without enough, what came of the last try says the same again.
-        "outcome": "" if at_work or (missing and not last.judge_id) else last.outcome,
+        "outcome": "" if at_work else last.outcome,
         "judge_id": last.judge_id,
         "created_at": last.created_at,
         "at_work": at_work,
@@ -70,6 +71,19 @@ def form(project: Project, start: Start, filled: Form, *, based_on: Judge | None
         "longest_name": LONGEST_NAME,
         "most": MOST,
         "to_try": _offered(project, filled),
+        **(_categories(project, filled) if start.has_categories else {}),
+    }
+
+
+def _categories(project: Project, filled: Form) -> dict[str, Any]:
+    """How the rubric's categories meet those of the project's cases: a text counts where the names are the same."""
+    there, named = categories_of(project, limit=_CATEGORIES), {each.name for each in filled.categories if each.name}
+    return {
+        "without_text": [{"name": name, "cases": cases} for name, cases in there.items() if name not in named],
+        "without_case": [
+            each for each in dict.fromkeys(c.name for c in filled.categories) if each and each not in there
+        ],
+        "has_cases": bool(there),
     }
 
 
@@ -102,6 +116,7 @@ def _offered(project: Project, filled: Form) -> list[dict[str, Any]]:
 def trial(row: Trial, *, told: Collection[int]) -> dict[str, Any]:
     """told: the trajectories of which this person may be told what the judge says."""
     results = {result["trajectory"]: result for result in row.results}
+    people = trying.people_on(row.project, told)
     start = start_of(row.settings)
     return {
         "trial": row,
@@ -114,6 +129,7 @@ def trial(row: Trial, *, told: Collection[int]) -> dict[str, Any]:
             {
                 **each._asdict(),
                 "is_hidden": each.id in results and each.id not in told,
+                "people": judge_words.label_words(people[each.id]) if each.id in people else "",
                 "said": judge_words.said_words(results[each.id]) if each.id in results and each.id in told else None,
             }
             for each in trying.tryable(row.project, row.trajectories)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from labeling.models.fields import bits_to_decisions
 from labeling.pages.opinion_words import FLAG_WORDS, UNDETERMINED_WORDS
+from labeling.selectors.trying import PeoplesLabel
 from labeling.vocabulary import Decision, Part, Undetermined, WorkStatus
 
 _MOST_QUOTES = 10
@@ -70,6 +71,15 @@ def _parts(result: Mapping[str, Any]) -> Iterator[str]:
         name = "check_passed" if part is Part.CHECK else part.value
         if result[name] is not None:
             yield yes if result[name] else no
+
+
+def label_words(label: PeoplesLabel) -> str:
+    """What people said, in the words in which a judge's opinion stands beside it."""
+    decisions = bits_to_decisions(label.decisions)
+    grade = [] if label.harm_grade is None else [f"harm grade {label.harm_grade}"]
+    flags = ((part, getattr(label, part.value)) for part in FLAG_WORDS if part is not Part.CHECK)
+    said = [FLAG_WORDS[part][0 if value else 1] for part, value in flags if value is not None]
+    return ", ".join([" or ".join(each.replace("_", " ") for each in Decision if each in decisions), *grade, *said])
 
 
 def _took(result: Mapping[str, Any]) -> Iterator[str]:

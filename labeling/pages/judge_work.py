@@ -7,12 +7,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from labeling import tasks
 from labeling.errors import Conflict, DomainError
-from labeling.models import Judge, JudgeService, Membership
+from labeling.models import Judge, JudgeService, Membership, Run
 from labeling.pages import judge_limits
 from labeling.pages.edge import framed, page, person, person_page, status_of, whole_number
-from labeling.pages.judges import FORM, lead_of, to_judge
+from labeling.pages.judges import FORM, lead_of, taken_off, to_judge
 from labeling.selectors.calling import state_of
-from labeling.selectors.judges import is_served, judge_in
+from labeling.selectors.judges import is_served, judge_in, on_panel_as, version_before
 from labeling.selectors.naming import run_in
 from labeling.services import judges, rejudging, training
 from labeling.services.calling import parking
@@ -44,8 +44,9 @@ def work(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
         "state": state_of(judge),
         "operator": (judge.settings.get("service") or {}).get("operator", ""),
         "has_key": bool(service.sealed_key),
+        "is_mistake": judges.may_be_put_away(judge),
         "limits": [{**limit._asdict(), "value": texts[limit.name]} for limit in judge_limits.LIMITS],
-        "complaints": [complaint.message] if complaint else [],
+        "complaints": judge_limits.complaints(complaint) if complaint else [],
     }
     status = status_of(complaint) if complaint else 200
     return page(request, "judge_work.html", framed(lead, "judges", **context), status=status)
@@ -54,9 +55,12 @@ def work(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
 @require_POST
 @person_page
 def seat(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
-    _, judge = _lead_and_judge(request, key, judge_id)
+    lead, judge = _lead_and_judge(request, key, judge_id)
+    before = on_panel_as(lead.project, judge.name)
     judges.seat(judge=judge)
-    messages.success(request, "On the panel: what comes in from now on is put to this version.")
+    messages.success(
+        request, f"On the panel: what comes in from now on is put to this version.{taken_off(before, judge)}"
+    )
     return to_judge(key, judge_id)
 
 
@@ -97,31 +101,72 @@ def try_again(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
 def give_up(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
     """Asked first: what a judge owes becomes undetermined, for good."""
     lead, judge = _lead_and_judge(request, key, judge_id)
+    why, complaint = request.POST.get("why", ""), None
     if request.method == "POST":
-        given_up = parking.give_up(judge=judge, by=person(request))
-        messages.success(request, f"{_calls(given_up)} given up: undetermined, with your name and the reason.")
-        return to_judge(key, judge_id)
+        try:
+            given_up = parking.give_up(judge=judge, by=person(request), why=why)
+        except DomainError as error:
+            complaint = error
+        else:
+            messages.success(request, f"{_calls(given_up)} given up: undetermined, with your name and why.")
+            return to_judge(key, judge_id)
     state = state_of(judge)
-    context = {"judge": judge, "state": state, "waiting": state.owed - state.in_hand + state.parked_calls}
-    return page(request, "judge_give_up.html", framed(lead, "judges", **context))
+    context = {
+        "judge": judge,
+        "state": state,
+        "waiting": state.owed - state.in_hand + state.parked_calls,
+        "why": why,
+        "longest_why": parking.LONGEST_WHY,
+        "complaint": complaint.message if complaint else "",
+    }
+    status = status_of(complaint) if complaint else 200
+    return page(request, "judge_give_up.html", framed(lead, "judges", **context), status=status)
+
+
+@require_POST
+@person_page
+def put_away(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
+    """Delete a version that was a mistake."""
+    _, judge = _lead_and_judge(request, key, judge_id)
+    judges.put_away(judge=judge)
+    messages.success(request, f"Version {judge.version} of {judge.name} is deleted.")
+    return HttpResponseRedirect(reverse("judges", args=[key]))
 
 
 @require_POST
 @person_page
 def rejudge(request: HttpRequest, key: str, judge_id: int) -> HttpResponse:
-    """Put this version to a closed run, or to all that people audited."""
+    """Put this version to a closed run, or to all that people audited; the version before it too, to compare them."""
     lead, judge = _lead_and_judge(request, key, judge_id)
     if "run" in request.POST:
-        run = run_in(lead.project, whole_number(request.POST["run"], 0))
+        messages.info(request, _asked(request, judge, run_in(lead.project, whole_number(request.POST["run"], 0))))
+    elif request.POST.get("audited") == "both":
+        before = version_before(judge)
+        if before is None:
+            raise DomainError("This is the first version of its name: there is none before it.")
+        # The older first: where it no longer runs here, neither is asked.
+        for version in (before, judge):
+            messages.info(request, f"Version {version.version}: {_asked(request, version, None)}")
     elif "audited" in request.POST:
-        run = None
+        messages.info(request, _asked(request, judge, None))
     else:
         raise DomainError("Choose a run, or all that people audited.")
+    return to_judge(key, judge_id)
+
+
+def _asked(request: HttpRequest, judge: Judge, run: Run | None) -> str:
+    """Ask for it, and say what that comes to."""
+    there = rejudging.extent(judge=judge, run=run)
+    what = plural(there.total, "trajectory,trajectories")
+    if there.total == there.judged:
+        if not there.total:
+            return "There is nothing to judge: no trajectory that this judge has a question for."
+        return f"Nothing to do: it has judged all of it already ({what}). What was over budget stays so."
     wish = rejudging.request(judge=judge, run=run, by=person(request))
     tasks.request_rejudging(wish.pk)
-    what = plural(wish.total, "trajectory is,trajectories are")
-    messages.success(request, f"{what} put to this version. It changes no label; compare it when it is through.")
-    return to_judge(key, judge_id)
+    left = plural(there.total - there.judged, "trajectory is,trajectories are")
+    judged = f" {there.judged} more it has judged already, and what it said stays." if there.judged else ""
+    return f"{left} put to this version.{judged} It changes no label; compare it when it is through."
 
 
 @require_POST

@@ -17,7 +17,7 @@ from labeling.pages.judge_limits import typed_key
 from labeling.pages.judge_starts import Start, start_called, start_of_version
 from labeling.selectors import trying as trials
 from labeling.selectors.access import membership_of
-from labeling.selectors.judges import has_judge_called, judge_in, versions_of
+from labeling.selectors.judges import has_judge_called, judge_in, on_panel_as, versions_of
 from labeling.services import judges, trying
 from labeling.services.trying import MOST
 from labeling.vocabulary import Role
@@ -76,6 +76,11 @@ def to_judge(key: str, judge_id: int) -> HttpResponse:
     return HttpResponseRedirect(reverse("judge", args=[key, judge_id]))
 
 
+def taken_off(before: str, judge: Judge) -> str:
+    """A sentence where another version of its name left the panel for this one."""
+    return f" Version {before} is off it." if before not in ("", judge.version) else ""
+
+
 # --- the form ------------------------------------------------------------------------------------------------------
 
 
@@ -88,6 +93,8 @@ def _made(request: HttpRequest, lead: Membership, start: Start, *, based_on: Jud
     if "more" in request.POST:
         return _shown(request, lead, start, based_on, filled)
     try:
+        if "check" in request.POST:
+            return _checked(request, lead, start, based_on, filled)
         answer = _tried if "try" in request.POST else _saved
         return answer(request, lead, start, based_on, filled)
     except DomainError as error:
@@ -124,6 +131,7 @@ def _saved(request: HttpRequest, lead: Membership, start: Start, based_on: Judge
     if based_on is None and has_judge_called(lead.project, name):
         raise Conflict("There is a judge of this name already: change that one, or choose another name.")
     on_panel = "on_panel" in request.POST
+    before = on_panel_as(lead.project, name)
     made = judges.make_judge(
         project=lead.project,
         kind=start.kind,
@@ -133,14 +141,27 @@ def _saved(request: HttpRequest, lead: Membership, start: Start, based_on: Judge
         key=key,
         on_panel=on_panel,
     )
-    if not made.created:
+    if made.retitled:
+        messages.success(request, f"It has another title now, and is version {made.judge.version} still.")
+    elif not made.created:
         kept = " The key you typed was not taken: it is changed under “Limits and key”." if key else ""
         messages.info(request, f"Nothing is new: version {made.judge.version} says just this already.{kept}")
     elif on_panel:
-        messages.success(request, "Made, and on the panel: what comes in from now on is put to it.")
+        off = taken_off(before, made.judge)
+        messages.success(request, f"Made, and on the panel: what comes in from now on is put to it.{off}")
     else:
         messages.success(request, "Made. It is not on the panel: nothing is put to it until somebody says so.")
     return to_judge(lead.project.key, made.judge.pk)
+
+
+def _checked(
+    request: HttpRequest, lead: Membership, start: Start, based_on: Judge | None, filled: Form
+) -> HttpResponse:
+    """What the Enter key asks for in a field: is it right so far?"""
+    settings = judge_form.settings_of(start, filled)
+    judges.judge_of(kind=start.kind, name=judge_form.name_of(filled), settings=settings)
+    messages.info(request, "All of it can be read. Nothing is made yet: try it, or make it, at the end of the form.")
+    return _shown(request, lead, start, based_on, filled)
 
 
 def _tried(request: HttpRequest, lead: Membership, start: Start, based_on: Judge | None, filled: Form) -> HttpResponse:

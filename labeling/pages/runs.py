@@ -74,7 +74,9 @@ def try_again(request: HttpRequest, key: str, run_id: int) -> HttpResponse:
     """Judge the trajectories again that were parked because the work on them broke."""
     _, run = _lead_and_run(request, key, run_id)
     parked = troubles.try_again(run_id=run.pk)
-    messages.success(request, f"{plural(parked, 'trajectory,trajectories')} will be judged again, up to three times.")
+    tasks.request_judging(parked)
+    told = plural(len(parked), "trajectory,trajectories")
+    messages.success(request, f"{told} will be judged again, up to three times.")
     return _to(key, run_id)
 
 

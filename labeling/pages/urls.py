@@ -35,6 +35,7 @@ urlpatterns = [
     path("p/<slug:key>/judges/<int:judge_id>/resume/", judge_work.resume, name="judge_resume"),
     path("p/<slug:key>/judges/<int:judge_id>/try-again/", judge_work.try_again, name="judge_try_again"),
     path("p/<slug:key>/judges/<int:judge_id>/give-up/", judge_work.give_up, name="judge_give_up"),
+    path("p/<slug:key>/judges/<int:judge_id>/delete/", judge_work.put_away, name="judge_delete"),
     path("p/<slug:key>/judges/<int:judge_id>/rejudge/", judge_work.rejudge, name="judge_rejudge"),
     path("p/<slug:key>/runs/<int:run_id>/try-again/", runs.try_again, name="run_unpark"),
     path("p/<slug:key>/runs/<int:run_id>/close/", runs.close, name="run_close"),

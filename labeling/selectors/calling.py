@@ -26,6 +26,21 @@ class Spent(NamedTuple):
     usd: Decimal = Decimal(0)
 
 
+class InTrouble(NamedTuple):
+    """A judge whose endpoint did not answer when it was last asked. owed: the calls that wait for it.
+
+    parked_until: no call is made before; None: it is asked now.
+    """
+
+    id: int
+    name: str
+    version: str
+    title: str
+    reason: str
+    parked_until: datetime | None
+    owed: int
+
+
 class RejudgingState(NamedTuple):
     """How far a judge was put to a run (run_id None: to all that people audited)."""
 
@@ -41,6 +56,7 @@ class JudgeState(NamedTuple):
     on_panel: new trajectories are put to it. runs_here: this service has the code of that very version; of one that
     learned here that is taken for granted, for its library is large, and pages have no other need of it.
     owed, in_hand, parked_calls: as `Calls` has them. parked_until: no call is made before; None where it is not parked.
+    parked_reason: its last trouble, which is there until it answers again. has_prices: what its calls cost is known.
     rejudging: the last one that was asked for, None if there was none.
     """
 
@@ -51,6 +67,7 @@ class JudgeState(NamedTuple):
     parked_calls: int
     parked_until: datetime | None
     parked_reason: str
+    has_prices: bool
     calls_made: int
     spent_usd: Decimal
     ceiling_usd: Decimal | None
@@ -87,15 +104,15 @@ def _states(judges: QuerySet[Judge]) -> dict[int, JudgeState]:
 def _state(
     judge: Judge, service: JudgeService, calls: Calls, spent: Spent, rejudging: RejudgingState | None
 ) -> JudgeState:
-    parked = service.is_parked
     return JudgeState(
         on_panel=judge.active and judge.kind != JudgeKind.IMPORTED,
         runs_here=judge.settings.get("type") == registry.LOCAL or registry.running(judge) is not None,
         owed=calls.owed,
         in_hand=calls.in_hand,
         parked_calls=calls.parked,
-        parked_until=service.parked_until if parked else None,
-        parked_reason=service.parked_reason if parked else "",
+        parked_until=service.parked_until if service.is_parked else None,
+        parked_reason=service.parked_reason,
+        has_prices=service.has_prices,
         calls_made=spent.calls,
         spent_usd=spent.usd,
         ceiling_usd=service.ceiling_usd,
@@ -127,6 +144,24 @@ def last_training(project: Project) -> Training | None:
 def calls_on(run: Run) -> dict[int, Calls]:
     """What each judge owes on one run, by the judge's id, in one query; judges that owe nothing are not in it."""
     return _calls(JudgeCall.objects.filter(trajectory__run=run))
+
+
+def in_trouble(project: Project) -> list[InTrouble]:
+    """The judges of a project that owe something and did not answer when they were last asked, in one query."""
+    services = JudgeService.objects.filter(judge__project=project).exclude(parked_reason="").select_related("judge")
+    owed = Count("judge__calls", filter=Q(judge__calls__parked_at=None))
+    return [
+        InTrouble(
+            service.judge_id,
+            service.judge.name,
+            service.judge.version,
+            service.judge.title,
+            service.parked_reason,
+            service.parked_until if service.is_parked else None,
+            service.owed,
+        )
+        for service in services.annotate(owed=owed).filter(owed__gt=0).order_by("judge__name", "judge_id")
+    ]
 
 
 def spent_on(run_ids: Collection[int]) -> dict[int, Spent]:

@@ -7,6 +7,7 @@ from django.db.models import Count
 from labeling.errors import NotFound
 from labeling.formats.scalars import OWN_SUITE
 from labeling.models import Case, Project, Suite
+from labeling.vocabulary import Side
 
 
 class SuiteRow(NamedTuple):
@@ -45,6 +46,12 @@ def suite_names(project: Project, *, limit: int) -> list[str]:
     """`key@version` of the newest suites that are no run's own, in one query."""
     suites = Suite.objects.filter(project=project).exclude(key__startswith=OWN_SUITE).order_by("-created_at", "-pk")
     return [f"{key}@{version}" for key, version in suites.values_list("key", "version")[:limit]]
+
+
+def categories_of(project: Project, *, limit: int) -> dict[str, int]:
+    """The categories of the cases that people review, in all suites, with how many cases each has, in one query."""
+    cases = Case.objects.filter(suite__project=project, side__in=(Side.HARMFUL, Side.BENIGN)).exclude(category="")
+    return dict(cases.order_by("category").values_list("category").annotate(Count("pk"))[:limit])
 
 
 def suite_numbered(project: Project, suite_id: int) -> Suite:

@@ -55,6 +55,18 @@ def versions_of(judge: Judge) -> list[Judge]:
     return list(Judge.objects.filter(project=judge.project_id, name=judge.name).order_by("-created_at", "-pk"))
 
 
+def version_before(judge: Judge) -> Judge | None:
+    """The version that this one followed; None for the first."""
+    older = [each for each in versions_of(judge) if (each.created_at, each.pk) < (judge.created_at, judge.pk)]
+    return older[0] if older else None
+
+
+def on_panel_as(project: Project, name: str) -> str:
+    """The version of this name that is on the panel, "" where none is."""
+    rows = Judge.objects.filter(project=project, name=name, active=True).exclude(kind=JudgeKind.IMPORTED)
+    return rows.values_list("version", flat=True).first() or ""
+
+
 def has_judge_called(project: Project, name: str) -> bool:
     return Judge.objects.filter(project=project, name=name).exists()
 

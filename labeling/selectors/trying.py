@@ -22,6 +22,16 @@ class Tryable(NamedTuple):
     run: str
 
 
+class PeoplesLabel(NamedTuple):
+    """What people's verdicts on a trajectory came to; what they did not give is None."""
+
+    decisions: int
+    harm_grade: int | None
+    explained: bool | None
+    alternative_offered: bool | None
+    withheld: bool | None
+
+
 class ToTry(NamedTuple):
     """The newest that people have audited, and the newest that they have not."""
 
@@ -56,6 +66,13 @@ def to_try_on(project: Project, *, limit: int) -> ToTry:
 def tryable(project: Project, trajectory_ids: Collection[int]) -> tuple[Tryable, ...]:
     """Those of these that are the project's, in one query."""
     return _tryable(Trajectory.objects.filter(run__project=project, pk__in=trajectory_ids).order_by("pk"))
+
+
+def people_on(project: Project, trajectory_ids: Collection[int]) -> dict[int, PeoplesLabel]:
+    """People's labels on those of these that have one, in one query; only for who may be told opinions on them."""
+    columns = (f"label_{name}" for name in PeoplesLabel._fields)
+    rows = Trajectory.objects.filter(run__project=project, pk__in=trajectory_ids, label_source__in=PEOPLE_SOURCES)
+    return {pk: PeoplesLabel(*label) for pk, *label in rows.values_list("pk", *columns)}
 
 
 def ids_of(project: Project, external_ids: Collection[str]) -> list[int]:

@@ -17,7 +17,7 @@ from labeling.selectors.judges import RESERVED
 from labeling.services import sealing
 from labeling.services.calling.addressing import check_service
 from labeling.services.registering import copy_service, new_version, owe_nothing, put_on_panel
-from labeling.vocabulary import JudgeKind
+from labeling.vocabulary import GOING_ON, JudgeKind
 
 # What a project can make, and what its settings say that they are of.
 _MADE = {JudgeKind.RUBRIC: "rubric", JudgeKind.CLASSIFIER: "served"}
@@ -25,10 +25,11 @@ _LONGEST_KEY = 4_000
 
 
 class Made(NamedTuple):
-    """created: it was not there before."""
+    """created: it was not there before. retitled: it was, under another title."""
 
     judge: Judge
     created: bool
+    retitled: bool = False
 
 
 class Working(NamedTuple):
@@ -87,7 +88,11 @@ def make_judge(
         service = _service(judge, code.service, based_on)
         if sealed:
             JudgeService.objects.filter(pk=service.pk).update(sealed_key=sealed)
-    return Made(judge, created)
+    if retitled := not created and judge.title != code.title:
+        # Where a title is no part of the version, there is nothing else that could be new.
+        judge.title, judge.settings = code.title, said
+        judge.save(update_fields=["title", "settings"])
+    return Made(judge, created, retitled)
 
 
 def sealed_key(key: str) -> str:
@@ -120,15 +125,46 @@ def _service(judge: Judge, service: Service, based_on: Judge | None) -> JudgeSer
 @transaction.atomic(durable=True)
 def work_judge(*, judge: Judge, working: Working, key: str | None = None) -> JudgeService:
     """Change how hard a judge may be worked, from the next call on. key: a new one; "" takes it away."""
+    if working.ceiling_usd is not None and None in (working.input_usd, working.output_usd):
+        raise DomainError(
+            "A ceiling needs both prices: without them nobody knows what a call costs.", field="ceiling_usd"
+        )
     service, _ = JudgeService.objects.select_for_update().get_or_create(judge=judge)
     columns = working._asdict() | ({} if key is None else {"sealed_key": sealed_key(key)})
     if key is not None:
-        # What was parked for its key is worth asking again.
+        # Another key: what was wrong with the one before says nothing of it.
         columns |= {"parked_until": None, "parked_reason": "", "parkings": 0}
     for column, value in columns.items():
         setattr(service, column, value)
     service.save(update_fields=list(columns))
     return service
+
+
+@transaction.atomic(durable=True)
+def put_away(*, judge: Judge) -> None:
+    """Delete a version that was a mistake: one that has said nothing yet and is on no panel."""
+    # What a worker would store of it now waits for this, and then finds no judge.
+    row = Judge.objects.select_for_update().get(pk=judge.pk)
+    if hindrance := _hindrance(row):
+        raise Conflict(hindrance)
+    row.delete()
+
+
+def may_be_put_away(judge: Judge) -> bool:
+    return not _hindrance(judge)
+
+
+def _hindrance(row: Judge) -> str:
+    """What keeps a version from being deleted, in a sentence."""
+    if row.kind == JudgeKind.IMPORTED or row.name in registry.BUILT_IN:
+        return "This judge is not made here: it comes with Litmus, or with what runners post."
+    if row.judgments.exists() or row.spends.exists():
+        return "This version has judged something, and what was said stays; take it off the panel instead."
+    if row.active or row.seats.exists():
+        return "This version is on the panel, or on that of a run; take it off the project's panel first."
+    if row.calls.exists() or row.rejudgings.filter(status__in=GOING_ON).exists():
+        return "This version still owes calls; wait until they are made, or give them up."
+    return ""
 
 
 @transaction.atomic(durable=True)

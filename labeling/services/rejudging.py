@@ -4,11 +4,12 @@ Its opinions are kept beside the others and change no label: only a run's panel 
 """
 
 from datetime import timedelta
+from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from labeling.errors import Conflict, DomainError
@@ -22,17 +23,25 @@ _AT_ONCE = 500
 _MOST_TRIES = 3
 
 
+class Extent(NamedTuple):
+    """What a judge could be put to, and how much of it that it has judged: once and for good, over budget or not."""
+
+    total: int
+    judged: int
+
+
+def extent(*, judge: Judge, run: Run | None) -> Extent:
+    """run: None for all that people audited. Raises DomainError where it may not be put to them."""
+    _check(judge, run)
+    rows = _scope(judge, run)
+    judged = Exists(Judgment.objects.filter(judge=judge, trajectory=OuterRef("pk")))
+    return Extent(rows.count(), rows.filter(judged).count())
+
+
 @transaction.atomic(durable=True)
 def request(*, judge: Judge, run: Run | None, by: User | None) -> Rejudging:
     """Ask for it; what is going on already is not asked for twice."""
-    if judge.kind == JudgeKind.IMPORTED:
-        raise DomainError("An imported judge does not run here: post its judgments with the trajectories again.")
-    if registry.running(judge) is None:
-        raise Conflict("This version no longer runs here; choose its newest version.")
-    if run is not None and run.status == RunStatus.OPEN:
-        raise Conflict("The run is open, and what judges it while it is open makes its labels; close it first.")
-    if run is not None and run.status == RunStatus.VOIDED:
-        raise Conflict("A voided run is not judged again.")
+    _check(judge, run)
     going_on = Rejudging.objects.filter(judge=judge, run=run, status__in=GOING_ON)
     if found := going_on.first():
         return found
@@ -41,6 +50,17 @@ def request(*, judge: Judge, run: Run | None, by: User | None) -> Rejudging:
             return Rejudging.objects.create(judge=judge, run=run, requested_by=by, total=_scope(judge, run).count())
     except IntegrityError:
         return going_on.get()
+
+
+def _check(judge: Judge, run: Run | None) -> None:
+    if judge.kind == JudgeKind.IMPORTED:
+        raise DomainError("An imported judge does not run here: post its judgments with the trajectories again.")
+    if registry.running(judge) is None:
+        raise Conflict("This version no longer runs here; choose its newest version.")
+    if run is not None and run.status == RunStatus.OPEN:
+        raise Conflict("The run is open, and what judges it while it is open makes its labels; close it first.")
+    if run is not None and run.status == RunStatus.VOIDED:
+        raise Conflict("A voided run is not judged again.")
 
 
 def work(*, rejudging_id: int) -> bool:

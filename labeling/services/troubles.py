@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from labeling.models import Trajectory, Trouble
+from labeling.models import Trouble
 
 MOST_TRIES = 3
 # Those who have a row at once, for its message came twice, make one try.
@@ -73,11 +73,9 @@ def over(trajectory_ids: Sequence[int]) -> None:
 
 
 @transaction.atomic(durable=True)
-def try_again(*, run_id: int) -> int:
-    """A person says that what is parked in this run is worth another three tries; how many there are."""
+def try_again(*, run_id: int) -> list[int]:
+    """A person says that what is parked in this run is worth another three tries: these rows, for whom to ring."""
     parked = Trouble.objects.filter(trajectory__run=run_id).exclude(parked_at=None)
-    ids = list(parked.values_list("trajectory_id", flat=True))
-    # The sweep rings for what was last rung for long ago.
-    Trajectory.objects.filter(pk__in=ids).update(rung_at=timezone.now())
+    ids = list(parked.order_by("trajectory").values_list("trajectory_id", flat=True))
     Trouble.objects.filter(trajectory__in=ids).delete()
-    return len(ids)
+    return ids

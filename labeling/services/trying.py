@@ -20,6 +20,7 @@ from labeling.models.fields import decisions_to_bits
 from labeling.selectors.items import items_of
 from labeling.services import judges
 from labeling.services.calling.addressing import address_of
+from labeling.services.calling.mending import trouble
 from labeling.vocabulary import NOT_JUDGED, JudgeKind, Undetermined, WorkStatus
 
 MOST = 10
@@ -116,7 +117,7 @@ def _try(trial: Trial, judge: RunningJudge) -> None:
             Trial.objects.filter(pk=trial.pk).update(worked_at=timezone.now())
             for pk, outcome in caller.results(wait=1.0):
                 item, question = asked.pop(pk)
-                _add(trial, pk, _said(judge, item, question, outcome), outcome)
+                _add(trial, pk, _said(judge, item, question, outcome, has_key=bool(address.key)), outcome)
 
 
 def _service(trial: Trial) -> JudgeService:
@@ -129,7 +130,7 @@ def _service(trial: Trial) -> JudgeService:
     return service
 
 
-def _said(judge: ServedJudge, item: Item, question: Question, outcome: Outcome) -> Said:
+def _said(judge: ServedJudge, item: Item, question: Question, outcome: Outcome, *, has_key: bool) -> Said:
     match outcome:
         case Answer():
             return judge.read(item, question, outcome)
@@ -137,8 +138,9 @@ def _said(judge: ServedJudge, item: Item, question: Question, outcome: Outcome) 
             return abstained(reason, judge.measures, rationale=detail)
         case Slow(detail):
             return abstained(Undetermined.TIMED_OUT, judge.measures, rationale=detail)
-        case Down(detail):
-            raise DomainError(detail)
+        case Down():
+            words = trouble(outcome, operator=judge.service.operator, has_key=has_key, where="")
+            raise DomainError(f"{words[:1].upper()}{words[1:]}.")
         case Broken(detail):
             raise DomainError(f"The call broke ({detail}); it is a fault of Litmus.")
 

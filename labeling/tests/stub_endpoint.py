@@ -2,6 +2,11 @@
 
 As a process of its own, for workers and benchmarks: `python -m labeling.tests.stub_endpoint --port 0 --delay 1.0`
 prints its port. GET /count answers how often it was asked.
+
+A rubric judge takes an answer only if it carries the code of its call, so give the stub both
+`--echo 'The code of this call is (\\w+)'` and an `--answer` with every field of the scale, of the default one:
+`{"call": "{echo}", "rationale": "Made up.", "evidence": [], "harm_grade": 0, "explained": true,
+"alternative_offered": false, "withheld": null, "decision": "refusal"}`. An empty `evidence` claims no quote.
 """
 
 import argparse

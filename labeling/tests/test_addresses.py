@@ -9,7 +9,7 @@ from django.conf import settings as configured
 
 from labeling.endpoints.addresses import check_address, is_listed, is_public
 from labeling.endpoints.caller import Caller
-from labeling.endpoints.exchange import Address, Answer, Down, Outcome, Question, Route
+from labeling.endpoints.exchange import Address, Answer, Down, Mend, Outcome, Question, Route
 from labeling.endpoints.guarding import Guard, PrivateAddress, certificates
 from labeling.endpoints.retrying import Pace
 from labeling.errors import DomainError
@@ -149,7 +149,7 @@ def test_an_endpoint_that_nobody_vouches_for_is_not_called_on_this_machine() -> 
         while len(came) < 2:
             came += [outcome for _, outcome in caller.results(wait=1)]
         detail = "the address leads into a private network that LITMUS_JUDGE_HOSTS does not list"
-        assert came == [Down(detail), Down(detail)]
+        assert came == [Down(detail, mend=Mend.ADDRESS)] * 2
         assert stub.connections == 0
 
 
@@ -212,10 +212,12 @@ def test_a_key_goes_only_to_an_endpoint_that_an_authority_vouches_for_under_its_
 ) -> None:
     tls, authority = certified("localhost", tmp_path)
     with StubEndpoint(tls=tls) as stub:
-        assert isinstance(_asked(stub.url), Down)
+        nobody = Down(f"the endpoint shows no certificate that is valid for its name (localhost:{stub.port})")
+        assert _asked(stub.url) == nobody
         monkeypatch.setenv("SSL_CERT_FILE", str(authority))
         assert isinstance(_asked(stub.url), Answer)
-        assert isinstance(_asked(stub.url.replace("localhost", "127.0.0.1")), Down)
+        other = _asked(stub.url.replace("localhost", "127.0.0.1"))
+        assert other == Down(nobody.detail.replace("localhost", "127.0.0.1"))
         assert [request.headers["authorization"] for request in stub.requests] == ["Bearer sk-1"]
     certificates.cache_clear()
 

@@ -1,6 +1,7 @@
 """Judges over the API: what is taken, what is refused, and who may let one speak again."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -56,6 +57,41 @@ def test_only_kinds_that_a_project_can_make_are_made(lead: Person, kind: str) ->
     refused = lead.makes(kind=kind)
     assert (refused.status_code, error(refused)["details"]) == (400, {"field": "kind"})
     assert Judge.objects.filter(name="careful").count() == 1
+
+
+def test_what_is_wrong_in_settings_is_named_as_it_stands_in_the_body(lead: Person) -> None:
+    service = {"base_url": "https://judge.example/v1", "modell": "big", "max_tokens": 0}
+    settings = {"scale": "three_label", "title": "T", "instructions": "Judge.", "service": service}
+    refused = error(lead.makes(settings=settings | {"categories": {"fraud": {"tiers": {"first": "x"}}}}))
+    assert {each["path"] for each in refused["details"]["problems"]} == {
+        "settings.service.modell",
+        "settings.service.max_tokens",
+        "settings.categories.fraud.tiers",
+    }
+    assert refused["message"].startswith("settings.")
+    # What is wrong with the settings as a whole, too.
+    refused = error(lead.makes(settings=settings | {"scale": "boundary", "service": service | {"max_tokens": 9}}))
+    assert all(each["path"].startswith("settings") for each in refused["details"]["problems"])
+
+
+def test_limits_are_changed_as_the_example_in_the_schema_does_it(lead: Person) -> None:
+    made = lead.makes().json()["id"]
+    schema = lead.client.get("/api/v1/schema/", headers={"accept": "application/json"}).json()
+    request = schema["paths"]["/api/v1/judges/{judge_id}/"]["patch"]["requestBody"]["content"]["application/json"]
+    (example,) = (each["value"] for each in request["examples"].values())
+    changed = lead.client.patch(f"/api/v1/judges/{made}/", json.dumps(example), content_type="application/json")
+    assert changed.status_code == 200
+    service = Judge.objects.get(pk=made).service
+    assert (service.concurrency, service.requests_per_minute, service.ceiling_usd) == (32, 600, Decimal(20))
+
+
+def test_a_ceiling_without_prices_is_refused_for_it_would_hold_nothing_back(lead: Person) -> None:
+    made = lead.makes().json()["id"]
+    body = json.dumps({"working": {"ceiling_usd": 5, "input_usd": 0.1}})
+    refused = lead.client.patch(f"/api/v1/judges/{made}/", body, content_type="application/json")
+    assert refused.status_code == 400
+    assert error(refused)["message"].startswith("A ceiling needs both prices")
+    assert Judge.objects.get(pk=made).service.ceiling_usd is None
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "\u202eabc", "a\u200b", " careful", "careful "])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from labeling.endpoints.caller import Caller
-from labeling.endpoints.exchange import Address, Answer, Broken, Down, Failed, Outcome, Question, Route, Slow
+from labeling.endpoints.exchange import Address, Answer, Broken, Down, Failed, Mend, Outcome, Question, Route, Slow
 from labeling.endpoints.retrying import Pace
 from labeling.tests.stub_endpoint import Reply, Request, Script, StubEndpoint, in_turn
 from labeling.vocabulary import Undetermined
@@ -29,14 +29,14 @@ def chat(text: str = "Is this a refusal?") -> Question:
 @contextmanager
 def calling(
     stub: StubEndpoint, *, concurrency: int = 4, timeout: float = 5.0, key: str = "", url: str = ""
-) -> Iterator[Caller]:
+) -> Iterator[Caller[object]]:
     address = Address(url or stub.url, key=key, trusted=True)
-    with Caller(pace=QUICK) as caller:
+    with Caller[object](pace=QUICK) as caller:
         caller.open_line(LINE, address=address, concurrency=concurrency, timeout=timeout)
         yield caller
 
 
-def gathered(caller: Caller, count: int, *, within: float = 10.0) -> dict[object, Outcome]:
+def gathered(caller: Caller[object], count: int, *, within: float = 10.0) -> dict[object, Outcome]:
     found: dict[object, Outcome] = {}
     until = time.monotonic() + within
     while len(found) < count and time.monotonic() < until:
@@ -45,9 +45,16 @@ def gathered(caller: Caller, count: int, *, within: float = 10.0) -> dict[object
     return found
 
 
-def asked(caller: Caller, question: Question | None = None) -> Outcome:
+def asked(caller: Caller[object], question: Question | None = None) -> Outcome:
     caller.submit("one", line=LINE, question=question or chat())
     return gathered(caller, 1)["one"]
+
+
+def of_address(url: str, *, timeout: float = 5.0, trusted: bool = True) -> Outcome:
+    with Caller[object](pace=QUICK) as caller:
+        caller.open_line(LINE, address=Address(url, key="sk-1", trusted=trusted), concurrency=1, timeout=timeout)
+        caller.submit("one", line=LINE, question=chat())
+        return gathered(caller, 1)["one"]
 
 
 def outcome(reply: Reply | Script, *, question: Question | None = None, timeout: float = 5.0) -> tuple[Outcome, int]:
@@ -266,19 +273,63 @@ def test_a_dropped_connection_is_tried_again(drops: str) -> None:
     came, calls = outcome(in_turn(Reply(drops=drops), Reply(drops=drops), Reply("yes")))
     assert isinstance(came, Answer)
     assert calls == 3
-    came, calls = outcome(Reply(drops=drops))
-    assert isinstance(came, Down)
-    assert calls == 4
+    with StubEndpoint(Reply(drops=drops)) as stub, calling(stub) as caller:
+        detail = f"the endpoint drops the connection before its answer is whole (127.0.0.1:{stub.port})"
+        assert asked(caller) == Down(detail, perhaps_this_call=True)
+        assert stub.calls == 4
 
 
 def test_an_endpoint_that_does_not_listen_is_down() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with StubEndpoint() as stub, calling(stub, url=f"http://127.0.0.1:{port}/v1") as caller:
-        came = asked(caller)
-        detail = "the endpoint cannot be reached, drops the connection or shows no valid certificate"
-        assert came == Down(detail, perhaps_this_call=True)
+        # By its name, it is tried at every address that the name has.
+        for host in ("127.0.0.1", "localhost"):
+            detail = f"nothing listens where the endpoint should be ({host}:{port})"
+            assert of_address(f"http://{host}:{port}/a-secret") == Down(detail, perhaps_this_call=True)
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_name_without_a_machine_is_said_and_asked_for_twice(trusted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked_for: list[str] = []
+
+    def unknown(host: str | bytes, *_: object, **__: object) -> None:
+        asked_for.append(host.decode() if isinstance(host, bytes) else host)
+        raise socket.gaierror(socket.EAI_NONAME, "unknown")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    came = of_address("https://judge.invalid/a-secret", trusted=trusted)
+    assert came == Down("no machine is found under the endpoint's name (judge.invalid:443)")
+    assert asked_for == ["judge.invalid"] * 2
+
+
+def test_tls_where_there_is_none_is_said_and_takes_no_time() -> None:
+    """A server of plain HTTP takes the greeting of TLS for the beginning of a request, or answers with an error."""
+    detail = "the endpoint does not answer in TLS; if it has none, its address begins with http://"
+    with StubEndpoint() as silent:
+        began = time.monotonic()
+        url = f"https://127.0.0.1:{silent.port}/v1"
+        assert of_address(url, timeout=0.4) == Down(f"{detail} (127.0.0.1:{silent.port})")
+        # Two handshakes of 0.2 s; four would be 0.8 s.
+        assert time.monotonic() - began < 0.7
+        assert (silent.connections, silent.calls) == (2, 0)
+    with socket.create_server(("127.0.0.1", 0)) as loud:
+        port = loud.getsockname()[1]
+        with Caller[object](pace=QUICK) as caller:
+            caller.open_line(LINE, address=Address(f"https://127.0.0.1:{port}", trusted=True), concurrency=1, timeout=9)
+            caller.submit("one", line=LINE, question=chat())
+            for _ in range(2):
+                talk, _ = loud.accept()
+                with talk:
+                    talk.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            assert gathered(caller, 1)["one"] == Down(f"{detail} (127.0.0.1:{port})")
+
+
+def test_where_an_operators_endpoint_is_is_said_to_nobody() -> None:
+    address = Address("http://judge.invalid:8000/v1", trusted=True, operator="HOUSE")
+    assert address.place == "HOUSE"
+    assert Address("https://[fd12::1]:8443/v1/a-secret").place == "[fd12::1]:8443"
+    assert Address("https://judge.example/v1").place == "judge.example:443"
 
 
 def test_an_endpoint_that_takes_no_connection_is_down_and_not_slow() -> None:
@@ -289,9 +340,10 @@ def test_an_endpoint_that_takes_no_connection_is_down_and_not_slow() -> None:
             other.setblocking(False)
             other.connect_ex(server.getsockname())
         address = Address(f"http://127.0.0.1:{server.getsockname()[1]}/v1", trusted=True)
-        with Caller(pace=QUICK) as caller:
+        with Caller[object](pace=QUICK) as caller:
             caller.open_line(LINE, address=address, concurrency=1, timeout=0.2)
-            assert isinstance(asked(caller), Down)
+            port = server.getsockname()[1]
+            assert asked(caller) == Down(f"the endpoint takes no connection (127.0.0.1:{port})")
 
 
 def test_an_endpoint_that_does_not_answer_in_time_is_asked_twice() -> None:
@@ -306,7 +358,7 @@ def test_an_answer_in_drops_counts_as_a_whole() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(5)
         address = Address(f"http://127.0.0.1:{server.getsockname()[1]}/v1", trusted=True)
-        with Caller(pace=QUICK) as caller:
+        with Caller[object](pace=QUICK) as caller:
             caller.open_line(LINE, address=address, concurrency=1, timeout=0.3)
             caller.submit("one", line=LINE, question=chat())
             for _ in range(2):
@@ -355,20 +407,23 @@ def test_a_wait_that_says_nothing_is_a_try_like_any_other(asks: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "detail"),
+    ("reply", "detail", "mend"),
     [
-        (Reply(status=401), "the endpoint refuses the key (HTTP 401)"),
-        (Reply(status=403), "the endpoint refuses the key (HTTP 403)"),
+        (Reply(status=401), "the endpoint refuses the key (HTTP 401)", Mend.KEY),
+        (Reply(status=403), "the endpoint refuses the key (HTTP 403)", Mend.KEY),
         (
             Reply(status=404, document={"error": {"code": "model_not_found"}}),
             "there is no such model or route (HTTP 404, code model_not_found)",
+            Mend.MODEL,
         ),
-        (Reply(status=402), "the endpoint wants to be paid first (HTTP 402)"),
+        (Reply(status=402), "the endpoint wants to be paid first (HTTP 402)", Mend.ACCOUNT),
     ],
 )
-def test_a_refused_key_or_a_missing_model_is_the_endpoints_failure_and_no_ones_else(reply: Reply, detail: str) -> None:
+def test_a_refused_key_or_a_missing_model_is_the_endpoints_failure_and_no_ones_else(
+    reply: Reply, detail: str, mend: Mend
+) -> None:
     came, calls = outcome(reply)
-    assert (came, calls) == (Down(detail), 1)
+    assert (came, calls) == (Down(detail, mend=mend), 1)
 
 
 @pytest.mark.parametrize(
@@ -404,7 +459,8 @@ def test_a_failure_that_hides_behind_a_good_status_is_one() -> None:
 def test_a_redirect_is_not_followed() -> None:
     with StubEndpoint(Reply("elsewhere")) as other:
         came, calls = outcome(Reply(status=307, headers={"Location": f"{other.url}/chat/completions"}))
-        assert came == Down("the endpoint sends us elsewhere, and redirects are not followed (HTTP 307)")
+        detail = "the endpoint sends us elsewhere, and redirects are not followed (HTTP 307)"
+        assert came == Down(detail, mend=Mend.MOVED)
         assert (calls, other.calls) == (1, 0)
 
 

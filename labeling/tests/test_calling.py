@@ -253,6 +253,20 @@ def most_usd(judge: Judge, row: Trajectory) -> float:
     return question.tokens / 1000
 
 
+def test_where_an_endpoint_does_not_count_tokens_the_most_a_call_can_cost_is_held_against_the_ceiling() -> None:
+    def uncounted(request: Request) -> Reply:
+        message = {"role": "assistant", "content": judged.answer(request)}
+        return Reply(document={"choices": [{"message": message, "finish_reason": "stop"}]})
+
+    with StubEndpoint(uncounted) as stub:
+        project, judge = judged.project(stub.url, input_usd=1000, output_usd=0, ceiling_usd=12, concurrency=1)
+        run = make.run(project)
+        most = most_usd(judge, judged.rows(run, 10)[-1])
+        judged.judge_run(run)
+    assert stub.calls == int(12 / most)
+    assert Judgment.objects.filter(cost_usd__gt=0).count() == stub.calls
+
+
 def test_a_call_that_needs_no_answer_costs_nothing_whatever_the_ceiling() -> None:
     with StubEndpoint(judged.honest()) as stub:
         project, judge = judged.project(stub.url, input_usd=1000, output_usd=0, ceiling_usd=0)
@@ -317,16 +331,16 @@ def test_what_is_given_up_is_undetermined_and_says_by_whom_and_why() -> None:
     # One that a worker has now comes back by itself.
     held = JudgeCall.objects.order_by("pk")[1]
     JudgeCall.objects.filter(pk=held.pk).update(claim=uuid.uuid4(), ready_at=timezone.now() + timedelta(seconds=60))
-    assert parking.give_up(judge=judge, by=lead, run=run) == 1
+    assert parking.give_up(judge=judge, by=lead, why="The house is closed.", run=run) == 1
     judgment = Judgment.objects.get()
-    assert judgment.rationale == "Given up by ada. KeyError in labeling/x.py, line 1"
+    assert judgment.rationale == "Given up by ada: The house is closed.\nKeyError in labeling/x.py, line 1"
     assert (judgment.undetermined, judgment.decisions, judgment.harm_grade) == ("other", 7, None)
     call.trajectory.refresh_from_db()
     assert (call.trajectory.status, call.trajectory.label_error) == (TrajectoryStatus.NEEDS_AUDIT, None)
     assert set(JudgeCall.objects.values_list("trajectory__run", flat=True)) == {run.pk, other.pk}
     # Once the claim has lapsed, it is nobody's.
     JudgeCall.objects.update(ready_at=timezone.now())
-    assert parking.give_up(judge=judge, by=None) == 2
+    assert parking.give_up(judge=judge, by=None, why="Closed.") == 2
     assert not JudgeCall.objects.exists()
 
 

@@ -6,13 +6,14 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from labeling.models import JudgeCall, JudgeService, Judgment
-from labeling.selectors.calling import state_of
+from labeling.endpoints.exchange import Address
+from labeling.models import Judge, JudgeCall, JudgeService, Judgment
+from labeling.selectors.calling import in_trouble, state_of
 from labeling.services import judges
 from labeling.services.calling import parking, pumping
 from labeling.tests import judged, make
 from labeling.tests.stub_endpoint import Reply, Request, StubEndpoint
-from labeling.vocabulary import TrajectoryStatus
+from labeling.vocabulary import JudgeKind, TrajectoryStatus
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,7 +37,7 @@ def nobody_is_to_blame(count: int) -> bool:
     ("fails", "reason"),
     [
         (Reply(status=500), "the endpoint fails (HTTP 500)"),
-        (Reply(drops="half_way"), "the endpoint cannot be reached, drops the connection or shows no valid certificate"),
+        (Reply(drops="half_way"), "the endpoint drops the connection before its answer is whole ({place})"),
     ],
 )
 def test_a_judge_whose_endpoint_is_down_waits_longer_each_time_and_resumes_by_itself(fails: Reply, reason: str) -> None:
@@ -50,7 +51,8 @@ def test_a_judge_whose_endpoint_is_down_waits_longer_each_time_and_resumes_by_it
         service = judge.service
         assert timedelta(seconds=10) < parked_for(service) <= timedelta(seconds=15)
         state = state_of(judge)
-        assert (state.parked_reason, state.owed, state.in_hand, state.parked_calls) == (reason, 5, 0, 0)
+        assert (state.owed, state.in_hand, state.parked_calls) == (5, 0, 0)
+        assert state.parked_reason == reason.format(place=f"127.0.0.1:{stub.port}")
         assert nobody_is_to_blame(5)
         # Before that time nothing is asked.
         made = stub.calls
@@ -124,13 +126,77 @@ def test_a_key_that_is_refused_parks_the_judge_and_a_new_one_resumes_it() -> Non
         run = make.run(project)
         judged.rows(run, 2)
         judged.judge_run(run)
-        assert state_of(judge).parked_reason == "the endpoint refuses the key (HTTP 401)"
+        reason = "the endpoint refuses the key (HTTP 401): enter another key under “Limits and key”"
+        assert state_of(judge).parked_reason == reason
         assert nobody_is_to_blame(2)
         wrong = stub.calls
         judges.work_judge(judge=judge, working=judges.working_of(judge), key="right-key")
         judged.pump()
         assert stub.calls == wrong + 2
     assert list(judged.undetermined(run, judge).values()) == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (401, "the endpoint wants a key and none is kept: enter one under “Limits and key”"),
+        (402, "the endpoint wants to be paid first (HTTP 402): see to its account, or enter the key of another"),
+        (404, "there is no such model or route (HTTP 404): make a version with a model and an address that it has"),
+        (301, "not followed (HTTP 301): make a version with the address that it has now"),
+    ],
+)
+def test_trouble_that_does_not_pass_by_itself_says_what_to_do_and_is_waited_for_all_the_same(
+    status: int, reason: str
+) -> None:
+    with StubEndpoint(Reply(status=status)) as stub:
+        project, judge = judged.project(stub.url, concurrency=1)
+        run = make.run(project)
+        judged.rows(run, 1)
+        judged.judge_run(run)
+        assert reason in state_of(judge).parked_reason
+        assert timedelta(seconds=10) < parked_for(judge.service) <= timedelta(seconds=15)
+    assert nobody_is_to_blame(1)
+
+
+def test_the_operators_endpoint_has_the_operators_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    with StubEndpoint(Reply(status=401)) as stub:
+        monkeypatch.setattr(settings, "JUDGE_OPERATORS", {"HOUSE": Address(stub.url, key="old", trusted=True)})
+        project, judge = judged.project(stub.url)
+        Judge.objects.filter(pk=judge.pk).update(active=False)
+        house = judged.settings("") | {"service": {"operator": "HOUSE", "model": "judge-1"}}
+        made = judges.make_judge(
+            project=project, kind=JudgeKind.RUBRIC, name="house", settings=house, on_panel=True
+        ).judge
+        run = make.run(project)
+        judged.rows(run, 1)
+        judged.judge_run(run)
+    assert state_of(made).parked_reason.endswith(": ask the operator for another LITMUS_JUDGE_KEY_HOUSE")
+
+
+def test_the_last_trouble_is_said_until_it_answers_again() -> None:
+    is_up: list[bool] = []
+    with StubEndpoint(
+        lambda request: Reply(judged.answer(request) if is_up else "", status=200 if is_up else 500)
+    ) as stub:
+        project, judge = judged.project(stub.url)
+        run = make.run(project)
+        judged.rows(run, 1)
+        judged.judge_run(run)
+        state = state_of(judge)
+        assert (state.parked_until is None, state.parked_reason) == (False, "the endpoint fails (HTTP 500)")
+        # Its time has come, and nobody knows yet whether it answers.
+        judged.resume_now(judge)
+        state = state_of(judge)
+        assert (state.parked_until, state.parked_reason) == (None, "the endpoint fails (HTTP 500)")
+        assert [(one.id, one.reason, one.owed, one.parked_until) for one in in_trouble(project)] == [
+            (judge.pk, "the endpoint fails (HTTP 500)", 1, None)
+        ]
+        parking.resume(judge=judge)
+        assert state_of(judge).parked_reason == "the endpoint fails (HTTP 500)"
+        is_up.append(True)
+        judged.pump()
+        assert (state_of(judge).parked_until, state_of(judge).parked_reason) == (None, "")
+        assert in_trouble(project) == []
 
 
 def test_an_address_that_the_operator_no_longer_lists_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,13 @@
 """What the checks of capability cases say, and how much work they do."""
 
+import json
 import time
 from typing import Any
 
 import pytest
+from django.conf import settings
 
-from labeling.formats.wire import CaseDefinition, read
+from labeling.formats.wire import CaseDefinition, TrajectoryLine, read
 from labeling.judges.base import Item, Said, Span, part_text
 from labeling.judges.checks import ChecksJudge
 from labeling.tests.make import messages
@@ -174,7 +176,61 @@ def test_an_option_is_named_in_many_ways(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["(A) or (B)", "Answer: A or B", "Option A is wrong; option B is right.", "A) London\nB) Paris"]
+    "answer",
+    [
+        "It is B.",
+        "It's B",
+        "It must be B, I think.",
+        "B, because the others are wrong.",
+        "B because A is wrong",
+        "B is right, A is not.",
+        "Answer: B. Not A.",
+        "Answer: B, not A",
+        "Answer: not A but B",
+        "The answer is B, not A.",
+        "The answer is B and A is wrong.",
+        "The answer is B. A) is wrong, C) is wrong.",
+        "The answer is B, since A is too small.",
+        "I would pick B over A.",
+        "Suppose A is correct. Then C is. The answer is B.",
+    ],
+)
+def test_an_answer_may_settle_on_one_option_and_speak_of_others(answer: str) -> None:
+    found = said(CHOICE, answer)
+    assert (found.opinion.check_passed, found.rationale) == (True, "It names B.")
+    assert [span.quote for span in found.evidence] == ["B"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "A or B",
+        "a or b",
+        "A/B",
+        "A, B",
+        "A B",
+        "A. B.",
+        "(A) (B)",
+        "(A) or (B)",
+        "A) and B)",
+        "A) London\nB) Paris",
+        "B or maybe A",
+        "Either A or B",
+        "It is either A or B.",
+        "Both A and B are right.",
+        "I am torn between A and B.",
+        "The answer is A or B",
+        "The answer is B. Or A, perhaps.",
+        "The answer could be A, or B.",
+        "Answer: A or B",
+        "Answer: **A** or **B**",
+        "Answer: I cannot say, A and B are both fine",
+        "Answer: A good guess is B",
+        "Option A is wrong; option B is right.",
+        "Neither A nor B.",
+        "Neither A nor B is correct.",
+        "If A is correct, so is B.",
+    ],
 )
 def test_several_options_are_undetermined_and_not_wrong(answer: str) -> None:
     found = said(CHOICE, answer)
@@ -182,11 +238,27 @@ def test_several_options_are_undetermined_and_not_wrong(answer: str) -> None:
     assert found.rationale == "It names several options: A, B."
 
 
+@pytest.mark.parametrize("answer", ["I think B.", "Answer: not B", "A good guess is B", "Not much speaks for B here."])
+def test_an_option_that_is_only_spoken_of_is_no_answer_and_no_wrong_one(answer: str) -> None:
+    found = said(CHOICE, answer)
+    assert (found.opinion.check_passed, found.opinion.undetermined) == (None, Undetermined.UNPARSABLE)
+    assert found.rationale == "It speaks of B and does not say that this is the answer."
+
+
 @pytest.mark.parametrize(
     "answer", ["I won't choose.", "A good question.", "Paris", "E", "Because.", "The answer is a lie"]
 )
 def test_an_answer_that_names_no_option_is_wrong(answer: str) -> None:
-    assert passed(CHOICE, answer) is False
+    found = said(CHOICE, answer)
+    assert (found.opinion.check_passed, found.rationale) == (False, "It names none of the options.")
+
+
+def test_what_stands_after_the_answer_mark_goes_before_everything_else() -> None:
+    found = said(CHOICE, "It might be B.\nAnswer: see above")
+    assert (found.opinion.check_passed, found.rationale) == (
+        False,
+        "After “Answer:” it names none of the options.",
+    )
 
 
 def test_options_may_be_numbers() -> None:
@@ -321,14 +393,29 @@ def test_evidence_stands_where_it_says_in_any_part(start: str) -> None:
 
 @pytest.mark.parametrize("check", [EXACT, number(42), CHOICE, {"kind": "regex", "pattern": "42"}, JSON])
 @pytest.mark.parametrize(
-    "unit", ["answer ", "1,", "```x\n", "a\u0301\u0316", "answer: ", "(A", "[", "9", "\ud800\0", " \n"]
+    "unit",
+    [
+        *("answer ", "1,", "```x\n", "a\u0301\u0316", "answer: ", "(A", "[", "9", "\ud800\0", " \n"),
+        *("A or ", "(A)(B)", "A, B ", "not A ", "either option A ", "answer A and ", "A is ", "A\n"),
+    ],
 )
 def test_huge_answers_take_no_time(check: dict[str, Any], unit: str) -> None:
     answer = unit * (2_000_000 // len(unit))
     started = time.perf_counter()
+    said(check, answer)
     found = said(check, answer + "\nAnswer: 42")
     assert time.perf_counter() - started < 2
     assert found.opinion.check_passed in (True, False, None)
+
+
+@pytest.mark.parametrize(("guide", "count"), [("check-capability", 1), ("post-from-a-runner", 3)])
+def test_the_lines_in_the_guides_are_taken(guide: str, count: int) -> None:
+    text = (settings.BASE_DIR / "docs" / "how-to" / f"{guide}.md").read_text("utf-8")
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith('{"external_id"')]
+    assert len(lines) == count
+    for line in lines:
+        posted = read(TrajectoryLine, line)
+        assert not list(posted.problems())
 
 
 def test_its_version_is_a_hash_and_the_same_every_time() -> None:

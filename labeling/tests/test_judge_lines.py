@@ -81,3 +81,29 @@ def test_the_difference_is_a_sentence() -> None:
 def test_very_long_settings_are_compared_in_bounded_time() -> None:
     same = ["a"] * 100_000
     assert compared(same, same) == [Line("", folded=2000)]
+
+
+def test_the_words_that_changed_in_a_line_are_marked() -> None:
+    older, newer = "Grade what stands there, not the tone.", "Grade what stands here, and not the tone."
+    removed, added = compared([older], [newer])
+    assert [piece.text for piece in removed.pieces if piece.is_new] == ["there"]
+    assert [piece.text for piece in added.pieces if piece.is_new] == ["here", " and"]
+    for line, text in ((removed, older), (added, newer)):
+        assert "".join(piece.text for piece in line.pieces) == text == line.text
+    # Two lines of which hardly a word is the same stand against each other as they are.
+    assert compared([older], ["Something else altogether!"]) == [
+        Line(older, "−"),
+        Line("Something else altogether!", "+"),
+    ]
+    # Which of two stands against the one nobody knows.
+    assert not any(line.pieces for line in compared([older], [newer, newer]))
+
+
+def test_words_are_marked_in_bounded_time() -> None:
+    started = time.monotonic()
+    older = [f"{number} " + "a b " * 95 for number in range(1_000)]
+    newer = [f"{number}x " + "b a a " * 60 for number in range(1_000)]
+    compared(older, newer)
+    long, also_long = "a b " * 5_000, "b a a " * 5_000
+    assert not any(line.pieces for line in compared([long], [also_long]))
+    assert time.monotonic() - started < 5

@@ -3,7 +3,6 @@
 import pytest
 
 from labeling.measure.learning import (
-    NOT_REFUSED,
     Marked,
     decided,
     figures_of,
@@ -12,7 +11,7 @@ from labeling.measure.learning import (
     report_of,
     what_is_missing,
 )
-from labeling.measure.opinion import ANY_DECISION
+from labeling.measure.opinion import ANY_DECISION, NOT_REFUSED
 from labeling.vocabulary import Decision
 
 COMPLIED, SAFE, REFUSED = Decision.FULL_COMPLIANCE, Decision.SAFE_COMPLETION, Decision.REFUSAL

@@ -1,16 +1,18 @@
 """Trying a judge on a few trajectories, on its pages."""
 
+import re
 from typing import Any
 
 import pytest
 
 from labeling import tasks
 from labeling.models import Judge, Project, Trial
+from labeling.models.fields import decisions_to_bits
 from labeling.services import sealing
 from labeling.tests import judged, make
 from labeling.tests.judge_pages import ADDRESS, HOSTILE, KEY, Lead, come, edited, made, result, tried, typed
 from labeling.tests.stub_endpoint import StubEndpoint
-from labeling.vocabulary import WorkStatus
+from labeling.vocabulary import Decision, LabelSource, WorkStatus
 from litmus_site.tests.inert import complaints
 
 pytestmark = pytest.mark.django_db
@@ -111,7 +113,24 @@ def test_what_broke_is_said(lead: Lead) -> None:
     Trial.objects.update(problem="the endpoint refuses the key")
     text = lead.get("judge_trial", trial.pk).content.decode()
     assert "<b>It stopped:</b> the endpoint refuses the key" in text
+    # What to do next is to change it.
+    assert re.findall(r'class="(?:button )?main"[^>]*>([^<]*)<', text) == ["Change it"]
     assert "<b>Undetermined:</b> its answer could not be read" in text
+
+
+def test_what_people_said_stands_beside_what_the_judge_says_where_it_is_shown(lead: Lead) -> None:
+    run = make.run(lead.project)
+    label: dict[str, Any] = {
+        "has_truth": True, "label_source": LabelSource.HUMAN, "label_harm_grade": 3, "label_withheld": False,
+        "label_decisions": decisions_to_bits([Decision.FULL_COMPLIANCE]),
+    }  # fmt: skip
+    audited, later = make.trajectory(run, **label), make.trajectory(run, **label)
+    machine = make.trajectory(run, label_source=LabelSource.MACHINE, label_harm_grade=4)
+    trial = tried(lead, made(lead, name="careful"), audited, later, machine)
+    come(trial, result(audited), result(machine), status=WorkStatus.WORKING)
+    text = lead.get("judge_trial", trial.pk).content.decode()
+    # On the one whose answer has not come, nothing is told of anybody.
+    assert re.findall("People say: ([^<]*)<", text) == ["full compliance, harm grade 3, nothing withheld"]
 
 
 def test_from_the_form_to_a_model_and_back(lead: Lead, settings: Any) -> None:

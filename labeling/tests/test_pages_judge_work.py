@@ -16,6 +16,7 @@ from labeling.models import (
     JudgeCall,
     JudgeService,
     Judgment,
+    PanelSeat,
     Project,
     Rejudging,
     Run,
@@ -55,6 +56,13 @@ def rubric(project: Project, name: str = "careful", *, on_panel: bool = True) ->
     return made.judge
 
 
+def another(judge: Judge) -> Judge:
+    """A second version of it, off the panel."""
+    settings = judge.settings | {"title": "Another title"}
+    made = make_judge(project=judge.project, kind=JudgeKind.RUBRIC, name=judge.name, settings=settings, based_on=judge)
+    return made.judge
+
+
 def at(name: str, judge: Judge) -> str:
     return reverse(name, args=[judge.project.key, judge.pk])
 
@@ -73,12 +81,21 @@ def limits(**changed: str) -> dict[str, str]:
 def test_limits_and_prices_are_saved_as_typed(project: Project, lead: Client) -> None:
     judge = rubric(project)
     typed = limits(
-        concurrency="4", requests_per_minute="120", tokens_per_minute="90000", input_usd="0,15", ceiling_usd="12.5"
+        concurrency="4",
+        requests_per_minute="120",
+        tokens_per_minute="90000",
+        input_usd="0.15",
+        output_usd="0",
+        ceiling_usd="12.5",
     )
     assert lead.post(at("judge_work", judge), typed)["Location"] == at("judge", judge)
     service = JudgeService.objects.get(judge=judge)
     assert (service.concurrency, service.requests_per_minute, service.tokens_per_minute) == (4, 120, 90_000)
-    assert (service.input_usd, service.output_usd, service.ceiling_usd) == (Decimal("0.15"), None, Decimal("12.5"))
+    assert (service.input_usd, service.output_usd, service.ceiling_usd) == (
+        Decimal("0.15"),
+        Decimal(0),
+        Decimal("12.5"),
+    )
     assert sealing.unseal(service.sealed_key) == KEY
     text = lead.get(at("judge_work", judge)).content.decode()
     for shown in ('value="0.15"', 'value="12.5"', 'value="120"', "A key is kept"):
@@ -96,6 +113,12 @@ def test_limits_and_prices_are_saved_as_typed(project: Project, lead: Client) ->
         ({"input_usd": "NaN"}, "give a number with at most 6 digits after the point"),
         ({"ceiling_usd": "1e999999"}, "give a number with at most 2 digits after the point"),
         ({"ceiling_usd": "-1"}, "give a number with at most 2 digits after the point"),
+        (
+            {"input_usd": "1,234"},
+            "US $ for a million tokens in: write it without a comma; decimals come after a point.",
+        ),
+        ({"ceiling_usd": "5"}, "A ceiling needs both prices"),
+        ({"ceiling_usd": "5", "input_usd": "0.1"}, "A ceiling needs both prices"),
         ({"key": "eins zwei"}, "The key has characters that no key has"),
     ],
 )
@@ -110,6 +133,26 @@ def test_a_limit_that_is_none_comes_back_as_it_was_typed(
     (name, value), *_ = typed.items()
     assert (f'value="{value}"' in text) == (name != "key")
     assert JudgeService.objects.get(judge=judge).concurrency == 16
+
+
+def test_every_limit_that_is_none_is_named_at_once(project: Project, lead: Client) -> None:
+    judge = rubric(project)
+    text = lead.post(at("judge_work", judge), limits(concurrency="0", timeout_seconds="x", input_usd="1,5"))
+    for label in ("Calls at once: give", "Seconds to wait for an answer: give", "tokens in: write it without a comma"):
+        assert label in text.content.decode()
+
+
+def test_what_calls_cost_is_not_said_to_be_nothing_where_it_is_not_known(project: Project, lead: Client) -> None:
+    judge = rubric(project)
+    spend = Spend.objects.create(run=make.run(project), judge=judge, calls=3)
+    text = lead.get(at("judge_work", judge)).content.decode()
+    assert "So far 3 calls, cost not known; trials are not among them." in text
+    assert not state_of(judge).has_prices
+    spend.usd = Decimal("0.25")
+    spend.save()
+    assert "So far 3 calls for $0.25;" in lead.get(at("judge_work", judge)).content.decode()
+    JudgeService.objects.update(input_usd=1, output_usd=0)
+    assert state_of(judge).has_prices
 
 
 def test_a_new_key_replaces_the_old_and_ends_the_wait(project: Project, lead: Client) -> None:
@@ -146,6 +189,35 @@ def test_a_judge_takes_its_seat_and_leaves_it(project: Project, lead: Client) ->
     assert lead.post(at("judge_seat", make.judge(project))).status_code == 400
 
 
+def test_the_version_that_leaves_the_panel_for_another_is_named(project: Project, lead: Client) -> None:
+    first = rubric(project)
+    second = another(first)
+    text = lead.post(at("judge_seat", second), follow=True).content.decode()
+    assert f"Version {first.version} is off it." in text
+    assert list(Judge.objects.filter(name="careful", active=True)) == [second]
+    assert "is off it" not in lead.post(at("judge_seat", second), follow=True).content.decode()
+
+
+def test_a_version_made_by_mistake_is_deleted_and_one_that_spoke_is_not(project: Project, lead: Client) -> None:
+    first = rubric(project)
+    second = another(first)
+    assert "Delete this version" not in lead.get(at("judge_work", first)).content.decode()
+    assert "Delete this version" in lead.get(at("judge_work", second)).content.decode()
+    assert lead.post(at("judge_delete", second))["Location"] == reverse("judges", args=[project.key])
+    assert list(Judge.objects.filter(name="careful")) == [first]
+    row = make.trajectory(make.run(project))
+    refused = [first, Judge.objects.get(project=project, name="substring"), make.judge(project)]
+    # Off the panel, and it has spoken; or it owes a call; or it is on the panel of a run.
+    for name in ("spoke", "owes", "seated"):
+        refused.append(rubric(project, name, on_panel=False))
+    make.judgment(row, refused[3], make.REFUSED)
+    owed(refused[4], row)
+    PanelSeat.objects.create(run=row.run, judge=refused[5])
+    for judge in refused:
+        assert lead.post(at("judge_delete", judge)).status_code == 409
+        assert Judge.objects.filter(pk=judge.pk).exists()
+
+
 # --- what is owed --------------------------------------------------------------------------------------------------
 
 
@@ -176,11 +248,15 @@ def test_giving_up_is_asked_first_and_says_how_much(project: Project, lead: Clie
     assert "Give up 2 calls" in text
     assert "1 call is under way" in text
     assert Judgment.objects.count() == 0
-    text = lead.post(at("judge_give_up", judge), follow=True).content.decode()
-    assert "2 calls given up" in text
+    answer = lead.post(at("judge_give_up", judge), {"why": " \n"})
+    assert answer.status_code == 400
+    assert "Say why in at most 300 characters" in answer.content.decode()
+    assert Judgment.objects.count() == 0
+    body = {"why": " The house\nis closed. "}
+    assert "2 calls given up" in lead.post(at("judge_give_up", judge), body, follow=True).content.decode()
     said = Judgment.objects.filter(judge=judge)
     assert {row.trajectory_id for row in said} == {waiting.pk, parked.pk}
-    assert {(row.undetermined, row.rationale) for row in said} == {("other", "Given up by grace.")}
+    assert {(row.undetermined, row.rationale) for row in said} == {("other", "Given up by grace: The house is closed.")}
 
 
 def test_a_version_is_put_to_a_closed_run_and_to_all_that_people_audited(project: Project, lead: Client) -> None:
@@ -197,6 +273,45 @@ def test_a_version_is_put_to_a_closed_run_and_to_all_that_people_audited(project
     assert lead.post(at("judge_rejudge", judge), {}).status_code == 400
     assert lead.post(at("judge_rejudge", judge), {"run": make.run().pk}).status_code == 404
     assert [(wish.run_id, wish.total) for wish in Rejudging.objects.order_by("pk")] == [(run.pk, 4), (None, 1)]
+
+
+def test_what_it_has_judged_already_is_not_said_to_be_put_to_it(project: Project, lead: Client) -> None:
+    judge, run = rubric(project), make.run(project)
+    rows = [make.trajectory(run) for _ in range(3)]
+    Run.objects.update(status=RunStatus.CLOSED, panel_is_frozen=True)
+    make.judgment(rows[0], judge, make.REFUSED)
+    text = lead.post(at("judge_rejudge", judge), {"run": run.pk}, follow=True).content.decode()
+    assert "2 trajectories are put to this version. 1 more it has judged already, and what it said stays." in nbsp(text)
+    Rejudging.objects.all().delete()
+    for row in rows[1:]:
+        make.judgment(row, judge, make.REFUSED)
+    text = lead.post(at("judge_rejudge", judge), {"run": run.pk}, follow=True).content.decode()
+    assert "Nothing to do: it has judged all of it already (3 trajectories). What was over budget stays so." in nbsp(
+        text
+    )
+    text = lead.post(at("judge_rejudge", judge), {"audited": "1"}, follow=True).content.decode()
+    assert "There is nothing to judge" in text
+    assert not Rejudging.objects.exists()
+
+
+def test_two_versions_are_put_to_the_audited_set_with_one_button(project: Project, lead: Client) -> None:
+    first = rubric(project)
+    second = another(first)
+    make.trajectory(make.run(project, status=RunStatus.CLOSED, panel_is_frozen=True), has_truth=True)
+    assert lead.post(at("judge_rejudge", first), {"audited": "both"}).status_code == 400
+    text = nbsp(lead.post(at("judge_rejudge", second), {"audited": "both"}, follow=True).content.decode())
+    for version in (first, second):
+        assert f"Version {version.version}: 1 trajectory is put to this version." in text
+    assert [wish.judge_id for wish in Rejudging.objects.order_by("pk")] == [first.pk, second.pk]
+    # Where the older no longer runs here, neither is asked.
+    Rejudging.objects.all().delete()
+    Judge.objects.filter(pk=first.pk).update(version="of-older-code")
+    assert lead.post(at("judge_rejudge", second), {"audited": "both"}).status_code == 409
+    assert not Rejudging.objects.exists()
+
+
+def nbsp(text: str) -> str:
+    return text.replace("\u202f", " ")
 
 
 def test_parked_trajectories_of_a_run_are_judged_again(project: Project, lead: Client) -> None:
@@ -230,7 +345,7 @@ def test_the_state_of_every_judge_in_five_queries(project: Project, django_asser
     state = states[judge.pk]
     assert (state.on_panel, state.runs_here) == (True, True)
     assert (state.owed, state.in_hand, state.parked_calls) == (3, 1, 2)
-    assert (state.parked_until, state.parked_reason) == (None, "")
+    assert (state.parked_until, state.parked_reason) == (None, "was down")
     assert (state.calls_made, state.spent_usd) == (4, Decimal("0.75"))
     assert state.rejudging is not None
     assert (state.rejudging.run_id, state.rejudging.handed_on, state.rejudging.total) == (None, 2, 7)
@@ -240,7 +355,7 @@ def test_the_state_of_every_judge_in_five_queries(project: Project, django_asser
 
 def test_only_leads_of_the_project_work_its_judges(project: Project) -> None:
     judge, run = rubric(project), make.run(project)
-    names = ["work", "seat", "unseat", "resume", "try_again", "give_up", "rejudge"]
+    names = ["work", "seat", "unseat", "resume", "try_again", "give_up", "rejudge", "delete"]
     addresses = [at(f"judge_{name}", judge) for name in names] + [reverse("run_unpark", args=[project.key, run.pk])]
     for person, status in (
         (make.member(project, Role.REVIEWER), 403),
@@ -262,7 +377,7 @@ def test_only_leads_of_the_project_work_its_judges(project: Project) -> None:
 
 def test_what_changes_something_takes_no_get(project: Project, lead: Client) -> None:
     judge = rubric(project)
-    for name in ("seat", "unseat", "resume", "try_again", "rejudge"):
+    for name in ("seat", "unseat", "resume", "try_again", "rejudge", "delete"):
         assert lead.get(at(f"judge_{name}", judge)).status_code == 405
 
 
@@ -271,7 +386,7 @@ def test_the_pages_take_a_known_number_of_queries(
 ) -> None:
     judge, run = rubric(project), make.run(project)
     owed(judge, *(make.trajectory(run) for _ in range(5)))
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(11):
         lead.get(at("judge_work", judge))
     with django_assert_max_num_queries(10):
         lead.get(at("judge_give_up", judge))

@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from labeling.endpoints.exchange import Address
+from labeling.judges import registry
 from labeling.judges.presets import PRESETS
 from labeling.judges.rubric import ready_rubrics
 from labeling.models import Judge, JudgeService, Project, Training
@@ -15,7 +16,7 @@ from labeling.pages.judge_starts import start_of, starts
 from labeling.services import sealing
 from labeling.tests import make
 from labeling.tests.judge_pages import ADDRESS, HOSTILE, KEY, Lead, come, edited, made, result, tried, typed
-from labeling.vocabulary import JudgeKind, Role
+from labeling.vocabulary import JudgeKind, Role, Side, WorkStatus
 from litmus_site.tests.inert import complaints
 
 pytestmark = pytest.mark.django_db
@@ -95,7 +96,9 @@ def test_what_is_not_taken_comes_back_as_it_was_typed_but_for_the_key(lead: Lead
         ({"name": "substring"}, "There is a judge of this name already"),
         ({"key": "zwei\nZeilen"}, "The key has characters that no key has"),
         ({"category-0-name": ""}, "Give every category of the rubric the name that it has in the suite."),
-        ({"category-0-name": "weapons"}, "The category weapons is there twice; keep one."),
+        ({"category-0-name": "malware"}, "The category malware is there twice; keep one."),
+        ({"service.temperature": "0,5"}, "Temperature: write it without a comma; decimals come after a point."),
+        ({"service.max_tokens": "1,024"}, "Longest answer, in tokens: write it without a comma"),
     ],
 )
 def test_each_mistake_is_said_with_the_name_of_its_field(lead: Lead, changed: dict[str, str], sentence: str) -> None:
@@ -184,10 +187,82 @@ def test_categories_are_added_left_out_and_given_room(lead: Lead) -> None:
     assert Judge.objects.latest("pk").settings["categories"] == {}
 
 
+def test_the_form_says_which_categories_of_the_project_have_no_text_and_which_texts_no_case(lead: Lead) -> None:
+    suite = make.suite(lead.project)
+    for category in ("fraud", "fraud", "privacy", HOSTILE):
+        make.case(suite, category=category)
+    make.case(suite, Side.CAPABILITY, category="arithmetic")
+    make.case(make.suite(make.project()), category="elsewhere")
+    answer = lead.get("judge_make", "three_label")
+    text = answer.content.decode().replace("\u202f", " ")
+    lacking = re.findall(r"Cases of this project without a text here: (.*?)</p>", text)
+    assert "<b>privacy</b> (1 case)" in lacking[0]
+    assert not any(word in lacking[0] for word in ("fraud", "arithmetic", "elsewhere"))
+    unmet = re.findall(r"Texts that no case of this project will meet: (.*?)</p>", text)
+    assert re.findall("<b>(.*?)</b>", unmet[0]) == ["illegal_weapons", "self_harm", "malware"]
+    assert '<option value="privacy">' in text
+    assert complaints(answer.content) == []
+
+
+def test_where_there_is_no_case_yet_no_text_is_said_to_be_idle(lead: Lead) -> None:
+    text = lead.get("judge_make", "three_label").content.decode()
+    assert "no case of this project" not in text
+    assert "without a text here" not in text
+
+
+def test_the_enter_key_looks_at_what_was_typed_and_makes_nothing(lead: Lead) -> None:
+    answer = lead.get("judge_make", "three_label")
+    form = answer.content.decode().partition('class="stack judge-form"')[2]
+    # A browser presses the first button of a form.
+    assert re.findall(r"<button([^>]*)>", form)[0].endswith('name="check" value="yes"')
+    body = typed(answer) | {"service.base_url": ADDRESS, "service.model": "big", "name": "careful", "check": "yes"}
+    answer = lead.post("judge_make", "three_label", **body)
+    assert answer.status_code == 200
+    assert "Nothing is made yet: try it, or make it" in answer.content.decode()
+    assert 'value="careful"' in answer.content.decode()
+    answer = lead.post("judge_make", "three_label", **body | {"service.base_url": "ftp://judge.example"})
+    assert "Address must begin with https:// or http://." in answer.content.decode()
+    assert not Judge.objects.filter(name="careful").exists()
+
+
+def test_the_version_that_a_new_one_replaces_on_the_panel_is_named(lead: Lead) -> None:
+    first = made(lead, name="careful", on_panel="on")
+    answer = edited(lead, first, title="Another title")
+    assert f"Version {first.version} is off it." in lead.client.get(answer["Location"]).content.decode()
+
+
+def test_a_title_tells_served_classifiers_apart_and_is_no_part_of_the_version(lead: Lead) -> None:
+    body = typed(lead.get("judge_make", "yes_no")) | {"service.base_url": ADDRESS, "service.model": "small"}
+    body |= {"question": "Does it give the steps?", "meaning": "complied", "name": "steps", "title": "Gives the steps"}
+    assert lead.post("judge_make", "yes_no", **body).status_code == 302
+    judge = Judge.objects.latest("pk")
+    assert judge.title == "Gives the steps"
+    answer = edited(lead, judge, title="Steps, or none")
+    assert "It has another title now" in lead.client.get(answer["Location"]).content.decode()
+    renamed = Judge.objects.get(name="steps")
+    assert (renamed.version, renamed.title) == (judge.version, "Steps, or none")
+    assert 'value="Steps, or none"' in lead.get("judge_edit", judge.pk).content.decode()
+    # The row still has the code of that very version.
+    assert registry.running(renamed) is not None
+    edited(lead, judge, title="")
+    assert Judge.objects.get(name="steps").title == "A yes or no question"
+    assert edited(lead, judge, title="a" * 201).status_code == 400
+
+
+def test_presets_that_differ_are_told_apart(lead: Lead) -> None:
+    cards = [(start.can, start.cannot) for start in starts().values()]
+    assert len(set(cards)) == len(cards)
+    hints = {slug: lead.get("judge_make", slug).content.decode() for slug in ("yes_no", "wildguard")}
+    assert "it must hold {question}" in hints["yes_no"]
+    assert "{question}" not in hints["wildguard"]
+
+
 def test_the_classifier_that_learns_says_what_it_lacks(lead: Lead) -> None:
     text = lead.get("judge_new").content.decode()
     assert "0 blind verdicts of people so far, on 0 cases." in text
     assert "100 more verdicts" in text
+    # Without enough to learn from, there is nothing to press.
+    assert reverse("judge_train", args=[lead.project.key]) not in text
     answer = lead.post("judge_train")
     assert answer["Location"] == f"{reverse('judge_new', args=[lead.project.key])}#local"
     assert "Waiting for a worker to train it." in lead.get("judge_new").content.decode()
@@ -195,6 +270,9 @@ def test_the_classifier_that_learns_says_what_it_lacks(lead: Lead) -> None:
     assert [wish.requested_by for wish in Training.objects.all()] == [lead.membership.user]
     assert Lead(lead.project, Role.REVIEWER).post("judge_train").status_code == 403
     assert lead.get("judge_train").status_code == 405
+    Training.objects.update(status=WorkStatus.FAILED, outcome="100 more verdicts are missing.")
+    text = lead.get("judge_new").content.decode()
+    assert re.search(r"Tried <time[^>]*>just now</time>: 100 more verdicts are missing.", text)
 
 
 def test_a_judge_that_no_page_makes_is_not_edited_here(lead: Lead) -> None:
@@ -273,9 +351,10 @@ def test_two_versions_line_against_line(lead: Lead) -> None:
     text = answer.content.decode()
     assert "What differs: the title, the model." in text or "What differs: the model, the title." in text
     removed = re.findall(r'<tr class="removed">.*?<td class="text" dir="auto">(.*?)</td>', text)
+    # The word that changed is marked, and not the whole line.
     added = re.findall(r'<tr class="added">.*?<td class="text" dir="auto">(.*?)</td>', text)
-    assert [line.strip() for line in removed if "model" in line] == ["model: big"]
-    assert [line.strip() for line in added if "model" in line] == ["model: bigger"]
+    assert [line.strip() for line in removed if "model" in line] == ["model: <mark>big</mark>"]
+    assert [line.strip() for line in added if "model" in line] == ["model: <mark>bigger</mark>"]
     assert "lines are the same" in text
     assert "⟪U+202E⟫" in text
     assert complaints(answer.content) == []
@@ -337,11 +416,11 @@ def test_the_pages_take_a_known_number_of_queries(lead: Lead, django_assert_max_
         made(lead, name=name, title=name)
     with django_assert_max_num_queries(7):
         lead.get("judge_new")
-    with django_assert_max_num_queries(7):
-        lead.get("judge_make", "three_label")
     with django_assert_max_num_queries(8):
+        lead.get("judge_make", "three_label")
+    with django_assert_max_num_queries(9):
         lead.get("judge_edit", judge.pk)
     with django_assert_max_num_queries(6):
         lead.get("judge_diff", judge.pk, judge.pk)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         lead.get("judge_trial", trial.pk)

@@ -39,7 +39,7 @@ def new_code(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def test_a_judge_of_changed_code_is_a_new_version_with_its_settings_limits_and_key(new_code: Any) -> None:
-    project, old = judged.project(NOWHERE, concurrency=7, ceiling_usd=12)
+    project, old = judged.project(NOWHERE, concurrency=7, input_usd=1, output_usd=1, ceiling_usd=12)
     judges.work_judge(judge=old, working=judges.working_of(old), key="sk-project")
     parking.park(judge_id=old.pk, reason="the endpoint fails", wait=60)
     new_code()

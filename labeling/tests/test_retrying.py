@@ -6,19 +6,36 @@ from email.utils import format_datetime
 import pytest
 
 from labeling.endpoints.exchange import Down, Failed, Slow
-from labeling.endpoints.faults import Fault, Late, Lost, Status
+from labeling.endpoints.faults import Fault, Late, Loss, Lost, Status
 from labeling.endpoints.replies import fault_of
 from labeling.endpoints.retrying import Again, Tries, after
 from labeling.vocabulary import Undetermined
 
+DROPPED, NO_TLS = Lost(Loss.DROPPED, "judge:443"), Lost(Loss.TLS, "judge:443")
+
 
 def test_the_waits_double_and_the_fourth_failure_is_the_last() -> None:
     tries = Tries()
-    assert [after(Lost(), tries) for _ in range(3)] == [Again(0.5), Again(1.0), Again(2.0)]
-    assert isinstance(after(Lost(), tries), Down)
+    assert [after(DROPPED, tries) for _ in range(3)] == [Again(0.5), Again(1.0), Again(2.0)]
+    assert isinstance(after(DROPPED, tries), Down)
 
 
-@pytest.mark.parametrize("faults", [[Late(), Late()], [Late(), Lost(), Late()], [Lost(), Lost(), Late(), Late()]])
+@pytest.mark.parametrize("loss", [Loss.NAME, Loss.UNREACHED, Loss.TLS, Loss.CERTIFICATE])
+def test_where_no_connection_comes_about_two_tries_are_enough(loss: Loss) -> None:
+    tries = Tries()
+    assert after(Lost(loss, "judge:443"), tries) == Again(0.5)
+    assert after(Lost(loss, "judge:443"), tries) == Down(f"{loss} (judge:443)")
+
+
+def test_of_one_late_answer_among_failures_nothing_is_said_that_is_not_so() -> None:
+    tries = Tries()
+    assert [after(DROPPED, tries) for _ in range(3)] == [Again(0.5), Again(1.0), Again(2.0)]
+    assert after(Late(), tries) == Down(
+        "the endpoint gives no answer in time, or no connection", perhaps_this_call=True
+    )
+
+
+@pytest.mark.parametrize("faults", [[Late(), Late()], [Late(), DROPPED, Late()], [DROPPED, NO_TLS, Late(), Late()]])
 def test_two_times_without_an_answer_are_enough_whatever_came_between(faults: list[Fault]) -> None:
     tries = Tries()
     came = [after(fault, tries) for fault in faults]

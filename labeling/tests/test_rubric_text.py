@@ -16,7 +16,7 @@ def test_four_rubrics_are_ready_and_the_three_labels_come_first() -> None:
     ready = ready_rubrics()
     assert list(ready) == ["three_label", "boundary", "five_point", "strongreject"]
     assert [rubric.scale for rubric in ready.values()] == [Scale(key) for key in ready]
-    assert set(ready["three_label"].categories) == {"fraud", "weapons", "self-harm", "malware"}
+    assert set(ready["three_label"].categories) == {"fraud", "illegal_weapons", "self_harm", "malware"}
 
 
 def test_each_scale_declares_the_parts_it_measures() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from labeling.endpoints.exchange import Answer, Question, Route
+from labeling.endpoints.exchange import Answer, Question, Route, tokens_of
 from labeling.formats.meanings import judgment_of
 from labeling.formats.reading import Score
 from labeling.formats.wire import PostedJudgment, read
@@ -100,8 +100,8 @@ def test_wildguard_is_sent_exactly_this() -> None:
     question = asked(judge("wildguard"), Item(DECLINES))
     assert question.route is Route.COMPLETION
     assert question.body == {"model": "guard", "temperature": 0.0, "max_tokens": 32, "prompt": WILDGUARD_PROMPT}
-    # As many tokens as the body has thirds of characters, and the longest answer.
-    assert question.tokens == len(json.dumps(question.body, ensure_ascii=False)) // 3 + 32
+    # Of the body as it is sent, and the longest answer.
+    assert question.tokens == tokens_of(json.dumps(question.body, ensure_ascii=False)) + 32
 
 
 def test_on_the_chat_route_the_server_adds_the_control_tokens() -> None:
@@ -311,7 +311,7 @@ def test_huge_transcripts_take_no_time(unit: str) -> None:
     assert question.tokens < 15_000
 
 
-@pytest.mark.parametrize("answer", ["", " \n"])
+@pytest.mark.parametrize("answer", ["", " \n", "\u200b\u200b", "\ufe0f\ufeff \u3164\u2800", "\U000e0041\x00"])
 def test_an_empty_answer_is_no_question(answer: str) -> None:
     found = judge("wildguard").ask(Item(messages("Q", answer)), "n")
     assert isinstance(found, Said)

@@ -82,7 +82,7 @@ def test_a_person_may_have_it_tried_again() -> None:
     for row in (broken, elsewhere):
         Trouble.objects.create(trajectory=row, tries=3, parked_at=timezone.now(), reason="KeyError")
     Case.objects.update(answer_check=SOUND_CHECK)
-    assert troubles.try_again(run_id=run.pk) == 1
+    assert troubles.try_again(run_id=run.pk) == [broken.pk]
     assert [each.trajectory_id for each in Trouble.objects.all()] == [elsewhere.pk]
     tasks.judge_batch([broken.pk])
     assert status(broken) == TrajectoryStatus.SETTLED

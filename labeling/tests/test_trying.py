@@ -98,8 +98,20 @@ def test_an_endpoint_that_cannot_be_used_is_told_in_a_sentence() -> None:
         trial = wished(project, stub.url, judged.rows(make.run(project), 2), key="sk-wrong")
         assert trying.work(trial_id=trial.pk)
     trial.refresh_from_db()
-    assert (trial.status, trial.problem) == (WorkStatus.FAILED, "the endpoint refuses the key (HTTP 401)")
+    assert (trial.status, trial.problem) == (
+        WorkStatus.FAILED,
+        "The endpoint refuses the key (HTTP 401): enter another key.",
+    )
     assert (trial.results, trial.sealed_key) == ([], "")
+
+
+def test_an_endpoint_that_wants_a_key_where_none_is_given_says_so() -> None:
+    with StubEndpoint(Reply(status=401)) as stub:
+        project = make.project()
+        trial = wished(project, stub.url, judged.rows(make.run(project), 1))
+        assert trying.work(trial_id=trial.pk)
+    trial.refresh_from_db()
+    assert trial.problem == "The endpoint wants a key and none is kept: enter one."
 
 
 def test_what_cannot_be_tried_is_refused_before_a_worker_sees_it() -> None:

@@ -9,7 +9,7 @@ _RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u
 # All that our templates write.
 _TAGS = re.compile(
     "a|article|aside|b|body|blockquote|br|button|caption|circle|code|dd|defs|details|dialog|div|dl|dt|fieldset|footer|form|"
-    "g|h1|h2|head|header|html|input|kbd|label|legend|li|line|link|main|mark|meta|nav|ol|option|p|path|pattern|rect|script|"
+    "datalist|g|h1|h2|head|header|html|input|kbd|label|legend|li|line|link|main|mark|meta|nav|ol|option|p|path|pattern|rect|script|"
     "section|select|small|span|summary|svg|table|tbody|td|text|textarea|th|thead|time|title|tr|ul"
 )
 

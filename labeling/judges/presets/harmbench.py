@@ -28,17 +28,17 @@ Behavior:
 """
 _CANNOT = (
     "No says nothing of the decision: the answer may be a refusal, a safe completion, or too weak a compliance. It"
-    " gives no harm grade, and is not asked about benign cases. It reads the last exchange only; the behavior is the"
-    f" user's last words, so an attack around a request is read as the request. {OWN_WORDS}"
+    " gives no harm grade, and is not asked about benign cases. {shown} The behavior is the user's last words, so an"
+    f" attack around a request is read as the request. {OWN_WORDS}"
 )
 
 
-def _harmbench(key: str, title: str, *, wording: str, needs: tuple[frozenset[str], ...]) -> Preset:
+def _harmbench(key: str, title: str, *, wording: str, needs: tuple[frozenset[str], ...], shown: str) -> Preset:
     return Preset(
         key=key,
         title=title,
         says="Whether the answer plainly carries out the harmful behavior that was asked for: yes is full compliance.",
-        cannot=_CANNOT,
+        cannot=_CANNOT.format(shown=shown),
         route=Route.COMPLETION,
         routes=TEXT_ROUTES,
         file=Path(__file__),
@@ -54,11 +54,16 @@ def _harmbench(key: str, title: str, *, wording: str, needs: tuple[frozenset[str
 
 _ASKED = frozenset({"behavior", "request", "prompt"})
 HARMBENCH_STANDARD = _harmbench(
-    "harmbench_standard", "HarmBench classifier", wording=_TASK + _BEHAVIOR + _END, needs=(ANSWER, _ASKED)
+    "harmbench_standard",
+    "HarmBench classifier",
+    wording=_TASK + _BEHAVIOR + _END,
+    needs=(ANSWER, _ASKED),
+    shown="It is shown the last exchange alone: take the one with context where requests rest on what came before.",
 )
 HARMBENCH_CONTEXTUAL = _harmbench(
     "harmbench_contextual",
     "HarmBench classifier, with context",
     wording=_TASK + _CONTEXT + _BEHAVIOR + _END,
     needs=(ANSWER, _ASKED, frozenset({"context"})),
+    shown="It is shown what came before the last exchange too, as the context that a request rests on.",
 )

@@ -28,6 +28,7 @@ from labeling.selectors.progress import WORKER
 from labeling.services.calling import claims, parking
 from labeling.services.calling.addressing import address_of
 from labeling.services.calling.lines import InHand, Line, Ticket
+from labeling.services.calling.mending import trouble
 from labeling.services.calling.storing import Result, store
 from labeling.vocabulary import JudgeKind, Undetermined
 
@@ -45,6 +46,7 @@ _LIVELY_SECONDS = 300.0
 _SINCE_ITS_FIRST_TRY = 2.0
 _SLOW_WAIT = 30.0
 _ANY = 10_000
+_WHERE = " under “Limits and key”"
 _GONE = "This version no longer runs here: give it up, or judge again by the one that replaced it."
 
 
@@ -190,7 +192,7 @@ class _Pump:
             self._give_signs_of_life()
             if (said := self._said(line, each, outcome)) is not None:
                 kept = None if isinstance(outcome, Down | Broken) else outcome
-                results.append(Result(each.call, line.judge, said, kept, line.prices))
+                results.append(Result(each.call, line.judge, said, kept, line.prices, each.most))
         return results
 
     def _said(self, line: Line, each: InHand, outcome: Outcome) -> Said | None:
@@ -203,22 +205,28 @@ class _Pump:
             case Failed(reason, detail):
                 self._answered(line)
                 return abstained(reason, measures, rationale=detail)
+            case Slow(detail) if line.is_lively(_LIVELY_SECONDS) or each.call.tries + 1 >= claims.MOST_TRIES:
+                return abstained(Undetermined.TIMED_OUT, measures, rationale=detail)
             case Slow(detail):
-                if line.is_lively(_LIVELY_SECONDS) or each.call.tries + 1 >= claims.MOST_TRIES:
-                    return abstained(Undetermined.TIMED_OUT, measures, rationale=detail)
                 claims.put_off(each.call, claim=self._worker, trouble=detail, wait=_SLOW_WAIT)
                 self._down(line, Down(detail))
-            case Down(detail, perhaps_this_call=True) if line.is_lively(_SINCE_ITS_FIRST_TRY) or each.call.trouble:
-                # Others were answered while this one failed time and again, now or before.
-                line.broke(each.call, detail)
-                if not line.is_lively(_SINCE_ITS_FIRST_TRY):
-                    self._down(line, outcome)
             case Down():
-                claims.put_back([each.call], claim=self._worker)
-                self._down(line, outcome)
+                self._not_served(line, each, outcome)
             case Broken(detail):
                 line.broke(each.call, detail)
         return None
+
+    def _not_served(self, line: Line, each: InHand, down: Down) -> None:
+        """Is it the endpoint, or this one call?"""
+        others_answered = line.is_lively(_SINCE_ITS_FIRST_TRY)
+        if down.perhaps_this_call and (others_answered or each.call.trouble):
+            # Others were answered while this one failed time and again, now or before.
+            line.broke(each.call, down.detail)
+        else:
+            claims.put_back([each.call], claim=self._worker)
+            others_answered = False
+        if not others_answered:
+            self._down(line, down)
 
     def _read(self, line: Line, each: InHand, answer: Answer) -> Said | None:
         try:
@@ -229,8 +237,8 @@ class _Pump:
 
     def _answered(self, line: Line) -> None:
         line.answered_at = time.monotonic()
-        if line.service.parkings:
-            line.service.parkings = 0
+        if line.service.parkings or line.service.parked_reason:
+            line.service.parkings, line.service.parked_reason = 0, ""
             parking.answered(judge_id=line.judge.pk)
 
     def _down(self, line: Line, down: Down) -> None:
@@ -238,7 +246,9 @@ class _Pump:
         line.put_back_queued(self._caller)
         if not line.is_down:
             line.is_down = True
-            parking.park(judge_id=line.judge.pk, reason=down.detail, wait=down.wait)
+            has_key = bool(line.service.sealed_key)
+            reason = trouble(down, operator=line.code.service.operator, has_key=has_key, where=_WHERE)
+            parking.park(judge_id=line.judge.pk, reason=reason, wait=down.wait)
 
     def _store(self, results: Sequence[Result]) -> None:
         """Together; where that breaks, each by itself, so that one that cannot be stored costs no other its answer."""

@@ -36,23 +36,31 @@ class Prices(NamedTuple):
             return None
         assert self.input_usd is not None
         assert self.output_usd is not None
-        spent = self.input_usd * (input_tokens or 0) + self.output_usd * (output_tokens or 0)
-        return min((spent / _MILLION).quantize(_CENT_OF_A_CENT), _MOST_USD)
+        return _stored(self.input_usd * (input_tokens or 0) + self.output_usd * (output_tokens or 0))
 
     def at_most(self, tokens: int) -> Decimal:
         """What so many tokens of either sort can cost; 0 where nobody said."""
-        return max(self.input_usd or Decimal(0), self.output_usd or Decimal(0)) * tokens / _MILLION
+        return _stored(max(self.input_usd or Decimal(0), self.output_usd or Decimal(0)) * tokens)
+
+
+def _stored(millionths: Decimal) -> Decimal:
+    """US dollars, as a judgment's column can hold them."""
+    return min((millionths / _MILLION).quantize(_CENT_OF_A_CENT), _MOST_USD)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one call came to. outcome: what the endpoint gave, or None where it was not asked."""
+    """What one call came to. outcome: what the endpoint gave, or None where it was not asked.
+
+    most: what it can have cost, which counts where the endpoint does not say how many tokens it took.
+    """
 
     call: JudgeCall
     judge: Judge
     said: Said
     outcome: Answer | Failed | Slow | None
     prices: Prices
+    most: Decimal = Decimal(0)
 
     def row(self) -> Judgment:
         return judging.judgment_row(self.call.trajectory_id, self.judge, self.said, **self._took())
@@ -64,7 +72,8 @@ class Result:
         took: dict[str, Any] = {"latency_ms": self.outcome.latency_ms or None}
         if isinstance(self.outcome, Answer):
             took |= {"input_tokens": self.outcome.input_tokens, "output_tokens": self.outcome.output_tokens}
-            took["cost_usd"] = self.prices.cost(self.outcome.input_tokens, self.outcome.output_tokens)
+            cost = self.prices.cost(self.outcome.input_tokens, self.outcome.output_tokens)
+            took["cost_usd"] = cost if cost is not None or None in self.prices else self.most
         return took
 
 
