@@ -14,9 +14,9 @@ from typing import Any
 from xstest import Response, folder, responses
 
 from labeling.judges.base import Item
-from labeling.judges.lesson import answer_of
-from labeling.judges.local import CONFIDENCE, LocalClassifier, LocalSettings, packed, unpacked
-from labeling.judges.training import PARAMETERS, SEED, Lessons, chances_of, learned, lessons_of, tried
+from labeling.judges.learned.lesson import answer_of
+from labeling.judges.learned.local import CONFIDENCE, LocalClassifier, LocalSettings, packed, unpacked
+from labeling.judges.learned.training import PARAMETERS, SEED, Lessons, chances_of, learned, lessons_of, tried
 from labeling.measure.learning import Chances, Marked, figures_of, report_of
 from labeling.vocabulary import Decision
 

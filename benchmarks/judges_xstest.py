@@ -12,7 +12,7 @@ from typing import Any
 from xstest import Response, folder, responses
 
 from labeling.judges.base import Item
-from labeling.judges.substring import SUBSTRING_JUDGES, SubstringJudge
+from labeling.judges.phrases.substring import SUBSTRING_JUDGES, SubstringJudge
 from labeling.measure.proportion import wilson
 from labeling.vocabulary import Decision
 

@@ -15,8 +15,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from labeling.judges.base import Item
-from labeling.judges.languages import language_of
-from labeling.judges.substring import SUBSTRING_JUDGES, SubstringJudge
+from labeling.judges.phrases.languages import language_of
+from labeling.judges.phrases.substring import SUBSTRING_JUDGES, SubstringJudge
 
 SEED = 20261129
 ANSWERS, QUICK_ANSWERS = 20_000, 3_000

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import regex
@@ -25,6 +26,8 @@ _SHOWN = regex.compile(r"[^\s\p{Mn}\p{Me}\p{Cf}\p{Cc}\u115f\u1160\u3164\uffa0\u2
 
 # What people review. Capability cases are checked by program, and by nothing else.
 REVIEWED = frozenset({Side.HARMFUL, Side.BENIGN})
+# So much is kept of what a model wrote.
+LONGEST_RAW = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +164,11 @@ def target_acted(item: Item) -> bool:
     )
 
 
+def wordless(item: Item) -> Undetermined:
+    """Why there is nothing to read where the target said no word. What it did without one is no empty answer."""
+    return Undetermined.UNREADABLE if target_acted(item) else Undetermined.EMPTY
+
+
 def part_text(part: dict[str, Any]) -> str:
     """The text of a part as judges read it and as evidence counts in it."""
     kind = part.get("type")
@@ -186,6 +194,11 @@ def abstained(
 ) -> Said:
     """The judge could not say, for this reason."""
     return Said(failed(reason, measures), rationale=rationale, scores=scores or {}, raw=raw)
+
+
+def code_of(*modules: ModuleType) -> list[Path]:
+    """The files of these modules, for a version."""
+    return [Path(str(module.__file__)) for module in modules]
 
 
 def version_of(settings: Any, files: Iterable[Path]) -> str:

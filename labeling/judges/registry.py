@@ -6,11 +6,12 @@ from importlib import import_module
 from typing import Any
 
 from labeling.judges.base import LocalJudge, RunningJudge
-from labeling.judges.checks import ChecksJudge
-from labeling.judges.rubric import RubricJudge, RubricSettings
-from labeling.judges.served import ServedClassifier
-from labeling.judges.served_settings import ServedSettings
-from labeling.judges.substring import SUBSTRING_JUDGES
+from labeling.judges.checking.checks import ChecksJudge
+from labeling.judges.classifiers.served import ServedClassifier
+from labeling.judges.classifiers.served_settings import ServedSettings
+from labeling.judges.phrases.substring import SUBSTRING_JUDGES
+from labeling.judges.rubrics.rubric import RubricJudge
+from labeling.judges.rubrics.rubric_text import RubricSettings
 from labeling.models import Judge
 from labeling.vocabulary import JudgeKind
 
@@ -60,6 +61,6 @@ def _made(kind: JudgeKind, name: str, settings: str) -> RunningJudge:
 @lru_cache(maxsize=8)
 def _learned(pk: int) -> RunningJudge:
     """Its library is large, so it is loaded by processes that judge with it and by no other."""
-    learned = import_module("labeling.judges.local").LocalClassifier
+    learned = import_module("labeling.judges.learned.local").LocalClassifier
     judge: RunningJudge = learned.of(Judge.objects.select_related("trained").get(pk=pk))
     return judge

@@ -7,7 +7,7 @@ from django.http import QueryDict
 
 from labeling.errors import DomainError
 from labeling.formats.problems import shown as shown_text
-from labeling.judges.rubric_text import MOST_CATEGORIES
+from labeling.judges.rubrics.rubric_text import MOST_CATEGORIES
 from labeling.pages import judge_fields
 from labeling.pages.edge import whole_number
 from labeling.pages.judge_starts import Start

@@ -7,10 +7,9 @@ from django.conf import settings as django_settings
 
 from labeling.endpoints.exchange import Route
 from labeling.errors import Conflict, NotFound
-from labeling.judges.presets import PRESETS, Preset
-from labeling.judges.rubric import RubricText, ready_rubrics
-from labeling.judges.rubric_text import Structured
-from labeling.judges.scales import Scale
+from labeling.judges.classifiers.presets import PRESETS, Preset
+from labeling.judges.rubrics.rubric_text import RubricText, Structured, ready_rubrics
+from labeling.judges.rubrics.scales import Scale
 from labeling.models import Judge
 from labeling.pages.judge_fields import Choice, Field, Section, Typing
 from labeling.vocabulary import JudgeKind, Meaning

@@ -5,7 +5,7 @@ from typing import Any
 
 from labeling.measure.learning import what_is_missing
 from labeling.models import Judge, Project, Training, Trial
-from labeling.pages import judge_words
+from labeling.pages import trial_words
 from labeling.pages.import_words import unseen_for
 from labeling.pages.judge_fields import Field, Section
 from labeling.pages.judge_form import LONGEST_NAME, Form
@@ -34,7 +34,7 @@ def kinds(project: Project) -> dict[str, Any]:
         "lists": off_the_panel(project),
         "training": _training(project),
         "trials": [
-            {"trial": trial, "standing": judge_words.STANDINGS[WorkStatus(trial.status)]}
+            {"trial": trial, "standing": trial_words.STANDINGS[WorkStatus(trial.status)]}
             for trial in trying.trials_of(project, limit=_TRIALS)
         ],
     }
@@ -120,7 +120,7 @@ def trial(row: Trial, *, told: Collection[int]) -> dict[str, Any]:
     start = start_of(row.settings)
     return {
         "trial": row,
-        "standing": judge_words.STANDINGS[WorkStatus(row.status)],
+        "standing": trial_words.STANDINGS[WorkStatus(row.status)],
         "at_work": row.status in GOING_ON,
         "start": start,
         "title": start.title if start else row.name,
@@ -129,8 +129,8 @@ def trial(row: Trial, *, told: Collection[int]) -> dict[str, Any]:
             {
                 **each._asdict(),
                 "is_hidden": each.id in results and each.id not in told,
-                "people": judge_words.label_words(people[each.id]) if each.id in people else "",
-                "said": judge_words.said_words(results[each.id]) if each.id in results and each.id in told else None,
+                "people": trial_words.label_words(people[each.id]) if each.id in people else "",
+                "said": trial_words.said_words(results[each.id]) if each.id in results and each.id in told else None,
             }
             for each in trying.tryable(row.project, row.trajectories)
         ],

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from labeling.judges.lesson import answer_of
+from labeling.judges.learned.lesson import answer_of
 from labeling.measure.learning import Marked
 from labeling.models import TrainedModel, Trajectory
 from labeling.models.fields import bits_to_decisions

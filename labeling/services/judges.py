@@ -19,8 +19,6 @@ from labeling.services.calling.addressing import check_service
 from labeling.services.registering import copy_service, new_version, owe_nothing, put_on_panel
 from labeling.vocabulary import GOING_ON, JudgeKind
 
-# What a project can make, and what its settings say that they are of.
-_MADE = {JudgeKind.RUBRIC: "rubric", JudgeKind.CLASSIFIER: "served"}
 _LONGEST_KEY = 4_000
 
 
@@ -33,15 +31,15 @@ class Made(NamedTuple):
 
 
 class Working(NamedTuple):
-    """How hard a judge may be worked: what `JudgeService` says, as a person gives it. A key left out stays as it is."""
+    """How hard a judge may be worked: what `JudgeService` says, as a person gives it, all of it at once."""
 
-    concurrency: int = 16
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
-    timeout_seconds: int = 60
-    input_usd: Decimal | None = None
-    output_usd: Decimal | None = None
-    ceiling_usd: Decimal | None = None
+    concurrency: int
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
+    timeout_seconds: int
+    input_usd: Decimal | None
+    output_usd: Decimal | None
+    ceiling_usd: Decimal | None
 
 
 def working_of(judge: Judge) -> Working:
@@ -52,8 +50,9 @@ def working_of(judge: Judge) -> Working:
 
 def judge_of(*, kind: JudgeKind, name: str, settings: Mapping[str, Any]) -> RunningJudge:
     """A judge of these settings. Raises DomainError with every problem found."""
-    if kind not in _MADE:
-        raise DomainError(f"A project makes judges of the kinds {' and '.join(_MADE)}, and no {kind}.", field="kind")
+    if kind not in registry.SERVED:
+        kinds = " and ".join(registry.SERVED)
+        raise DomainError(f"A project makes judges of the kinds {kinds}, and no {kind}.", field="kind")
     try:
         judge = registry.make(kind=kind, name=name, settings=dict(settings))
     except ValidationError as error:
@@ -82,7 +81,7 @@ def make_judge(
     _refuse_name(project, name, kind)
     sealed = sealed_key(key)
     # Pages tell by its type what a judge is, and a request need not say it.
-    said = {**settings, "type": _MADE[kind]}
+    said = {**settings, "type": registry.SERVED[kind]}
     judge, created = new_version(project=project, name=name, code=code, settings=said, on_panel=on_panel)
     if created and isinstance(code, ServedJudge):
         service = _service(judge, code.service, based_on)
@@ -117,9 +116,13 @@ def _refuse_name(project: Project, name: str, kind: JudgeKind) -> None:
 def _service(judge: Judge, service: Service, based_on: Judge | None) -> JudgeService:
     if based_on is None:
         return JudgeService.objects.create(judge=judge)
-    before = registry.made(based_on)
-    same = isinstance(before, ServedJudge) and before.service.base_url == service.base_url
-    return copy_service(based_on, judge, with_key=same)
+    return copy_service(based_on, judge, with_key=is_asked_at(based_on, service.base_url))
+
+
+def is_asked_at(judge: Judge, base_url: str) -> bool:
+    """Is this the address that the version's key was given for?"""
+    code = registry.made(judge)
+    return isinstance(code, ServedJudge) and code.service.base_url == base_url
 
 
 @transaction.atomic(durable=True)

@@ -6,7 +6,7 @@ the judgments say, whoever made them. Local judges speak here; what is owed to s
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
@@ -149,24 +149,26 @@ def _running(judges: Iterable[Judge]) -> list[Owing]:
 
 def judgment_row(trajectory_id: int, judge: Judge, said: Said, **beside: object) -> Judgment:
     """What a judge said as a row, not stored. beside: columns for what the call took."""
+    return Judgment(trajectory_id=trajectory_id, judge=judge, **columns_of(said), **beside)
+
+
+def columns_of(said: Said) -> dict[str, Any]:
+    """What was said, as a judgment keeps it."""
     opinion = said.opinion
-    return Judgment(
-        trajectory_id=trajectory_id,
-        judge=judge,
-        decisions=decisions_to_bits(opinion.decisions),
-        harm_grade=opinion.harm_grade,
-        explained=opinion.explained,
-        alternative_offered=opinion.alternative_offered,
-        withheld=opinion.withheld,
-        check_passed=opinion.check_passed,
-        measures=sorted(opinion.measures),
-        undetermined=opinion.undetermined or "",
-        scores=said.scores,
-        evidence=[span._asdict() for span in said.evidence],
-        rationale=said.rationale,
-        raw_output=said.raw,
-        **beside,
-    )
+    return {
+        "decisions": decisions_to_bits(opinion.decisions),
+        "harm_grade": opinion.harm_grade,
+        "explained": opinion.explained,
+        "alternative_offered": opinion.alternative_offered,
+        "withheld": opinion.withheld,
+        "check_passed": opinion.check_passed,
+        "measures": sorted(opinion.measures),
+        "undetermined": opinion.undetermined or "",
+        "scores": said.scores,
+        "evidence": [span._asdict() for span in said.evidence],
+        "rationale": said.rationale,
+        "raw_output": said.raw,
+    }
 
 
 @transaction.atomic(durable=True)

@@ -5,9 +5,18 @@ from typing import Any
 
 from django.db import transaction
 
-from labeling.judges import local
-from labeling.judges.local import LocalClassifier, LocalSettings
-from labeling.judges.training import PARAMETERS, Alive, Learned, Lessons, Unlearnable, learned, lessons_of, tried
+from labeling.judges.learned import local
+from labeling.judges.learned.local import LocalClassifier, LocalSettings
+from labeling.judges.learned.training import (
+    PARAMETERS,
+    Alive,
+    Learned,
+    Lessons,
+    Unlearnable,
+    learned,
+    lessons_of,
+    tried,
+)
 from labeling.measure.learning import Marked, report_of, what_is_missing
 from labeling.models import Judge, TrainedModel, Training
 from labeling.selectors.lessons import Lesson, lessons, training_hash, with_answers

@@ -15,10 +15,10 @@ from labeling.endpoints.caller import Caller
 from labeling.endpoints.exchange import Answer, Broken, Down, Failed, Outcome, Question, Slow
 from labeling.errors import DomainError, told
 from labeling.judges.base import Item, LocalJudge, RunningJudge, Said, ServedJudge, abstained
+from labeling.judges.service import Service
 from labeling.models import Judge, JudgeService, Project, Trajectory, Trial
-from labeling.models.fields import decisions_to_bits
 from labeling.selectors.items import items_of
-from labeling.services import judges
+from labeling.services import judges, judging
 from labeling.services.calling.addressing import address_of
 from labeling.services.calling.mending import trouble
 from labeling.vocabulary import NOT_JUDGED, JudgeKind, Undetermined, WorkStatus
@@ -100,7 +100,7 @@ def _try(trial: Trial, judge: RunningJudge) -> None:
         return
     assert isinstance(judge, ServedJudge)
     with Caller[int]() as caller:
-        service = _service(trial)
+        service = _service(trial, judge.service)
         address = address_of(judge.service, service)
         concurrency = min(MOST, service.concurrency)
         caller.open_line("trial", address=address, concurrency=concurrency, timeout=float(service.timeout_seconds))
@@ -120,12 +120,11 @@ def _try(trial: Trial, judge: RunningJudge) -> None:
                 _add(trial, pk, _said(judge, item, question, outcome, has_key=bool(address.key)), outcome)
 
 
-def _service(trial: Trial) -> JudgeService:
+def _service(trial: Trial, asked: Service) -> JudgeService:
     """The limits and the key it borrows; the key only for the address that it was given for."""
     of = trial.based_on
     service = JudgeService() if of is None else getattr(of, "service", JudgeService())
-    before = (of.settings.get("service") or {}).get("base_url", "") if of is not None else None
-    if trial.sealed_key or before != (trial.settings.get("service") or {}).get("base_url", ""):
+    if trial.sealed_key or of is None or not judges.is_asked_at(of, asked.base_url):
         service.sealed_key = trial.sealed_key
     return service
 
@@ -146,22 +145,10 @@ def _said(judge: ServedJudge, item: Item, question: Question, outcome: Outcome, 
 
 
 def _add(trial: Trial, pk: int, said: Said, outcome: Outcome | None = None) -> None:
-    opinion = said.opinion
     trial.results.append(
         {
             "trajectory": pk,
-            "decisions": decisions_to_bits(opinion.decisions),
-            "harm_grade": opinion.harm_grade,
-            "explained": opinion.explained,
-            "alternative_offered": opinion.alternative_offered,
-            "withheld": opinion.withheld,
-            "check_passed": opinion.check_passed,
-            "measures": sorted(opinion.measures),
-            "undetermined": opinion.undetermined or "",
-            "scores": said.scores,
-            "evidence": [span._asdict() for span in said.evidence],
-            "rationale": said.rationale,
-            "raw_output": said.raw,
+            **judging.columns_of(said),
             "latency_ms": getattr(outcome, "latency_ms", None),
             "input_tokens": getattr(outcome, "input_tokens", None),
             "output_tokens": getattr(outcome, "output_tokens", None),

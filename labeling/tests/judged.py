@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from labeling.judges.rubric import ready_rubrics
+from labeling.judges.rubrics.rubric_text import ready_rubrics
 from labeling.models import Judge, JudgeCall, JudgeService, Judgment, Project, Run, Trajectory
 from labeling.services import judges, judging
 from labeling.services.calling import pumping

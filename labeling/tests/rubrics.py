@@ -5,7 +5,8 @@ from typing import Any
 
 from labeling.endpoints.exchange import Answer, Question
 from labeling.judges.base import Item, Message, Said
-from labeling.judges.rubric import RubricJudge, RubricSettings, ready_rubrics
+from labeling.judges.rubrics.rubric import RubricJudge
+from labeling.judges.rubrics.rubric_text import RubricSettings, ready_rubrics
 from labeling.vocabulary import Side
 
 NONCE = "7c1d9a40b2e84f6f"

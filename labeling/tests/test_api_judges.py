@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from labeling.errors import DomainError
-from labeling.judges.rubric import ready_rubrics
+from labeling.judges.rubrics.rubric_text import ready_rubrics
 from labeling.models import Judge, Project, Rejudging
 from labeling.services import people, sealing
 from labeling.services.judges import sealed_key

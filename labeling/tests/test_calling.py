@@ -19,7 +19,7 @@ from labeling.endpoints.caller import Caller
 from labeling.endpoints.exchange import Address, Question
 from labeling.judges import registry
 from labeling.judges.base import Item, ServedJudge
-from labeling.judges.rubric import RubricJudge
+from labeling.judges.rubrics.rubric import RubricJudge
 from labeling.limits import limits as shared_limits
 from labeling.models import Judge, JudgeCall, JudgeService, Judgment, PanelSeat, Spend, Trajectory, TrajectoryContent
 from labeling.selectors.items import items_of

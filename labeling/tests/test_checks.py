@@ -9,7 +9,7 @@ from django.conf import settings
 
 from labeling.formats.wire import CaseDefinition, TrajectoryLine, read
 from labeling.judges.base import Item, Said, Span, part_text
-from labeling.judges.checks import ChecksJudge
+from labeling.judges.checking.checks import ChecksJudge
 from labeling.tests.make import messages
 from labeling.tests.posting import definition
 from labeling.vocabulary import Part, Side, Undetermined

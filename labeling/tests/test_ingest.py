@@ -19,7 +19,7 @@ from labeling.services.ingest import BulkAnswer
 from labeling.tests import make
 from labeling.tests.posting import definition, judgment, line, parsed
 from labeling.tests.threads import at_once
-from labeling.vocabulary import JudgeKind, Decision, LabelSource, Outcome, Part, Side, TrajectoryStatus
+from labeling.vocabulary import Decision, JudgeKind, LabelSource, Outcome, Part, Side, TrajectoryStatus
 
 pytestmark = pytest.mark.django_db
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from labeling.judges.languages import NO_LANGUAGE, UNKNOWN, language_of
+from labeling.judges.phrases.languages import NO_LANGUAGE, UNKNOWN, language_of
 
 
 @pytest.mark.parametrize(

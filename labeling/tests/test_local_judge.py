@@ -8,9 +8,9 @@ import skops.io
 from sklearn.feature_extraction.text import CountVectorizer
 
 from labeling.judges.base import Item, LocalJudge
-from labeling.judges.lesson import HEAD, TAIL, answer_of
-from labeling.judges.local import LocalClassifier, LocalSettings, packed, unpacked
-from labeling.judges.training import PARAMETERS, Learned, learned, lessons_of, tried
+from labeling.judges.learned.lesson import HEAD, TAIL, answer_of
+from labeling.judges.learned.local import LocalClassifier, LocalSettings, packed, unpacked
+from labeling.judges.learned.training import PARAMETERS, Learned, learned, lessons_of, tried
 from labeling.tests import lessons, make
 from labeling.tests.lessons import COMPLIED, REFUSED, SAFE
 from labeling.vocabulary import Decision, Part, Undetermined

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from labeling.judges.rubric import ready_rubrics
+from labeling.judges.rubrics.rubric_text import ready_rubrics
 from labeling.models import (
     Judge,
     JudgeCall,

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from labeling.endpoints.exchange import Address
 from labeling.judges import registry
-from labeling.judges.presets import PRESETS
-from labeling.judges.rubric import ready_rubrics
+from labeling.judges.classifiers.presets import PRESETS
+from labeling.judges.rubrics.rubric_text import ready_rubrics
 from labeling.models import Judge, JudgeService, Project, Training
 from labeling.pages.judge_starts import start_of, starts
 from labeling.services import sealing

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeling.judges.plain import original, origins, plain
+from labeling.judges.phrases.plain import original, origins, plain
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 from django.conf import settings
 
 from labeling import tasks
-from labeling.judges import registry, rubric
+from labeling.judges import registry
+from labeling.judges.rubrics import rubric
 from labeling.models import Judge, JudgeCall, JudgeService, Judgment, PanelSeat
 from labeling.services import judges, registering, sealing
 from labeling.services.calling import parking

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from labeling.endpoints.exchange import Answer
-from labeling.judges.base import Item, part_text
-from labeling.judges.rubric import LONGEST_RAW
+from labeling.judges.base import LONGEST_RAW, Item, part_text
 from labeling.tests.rubrics import NONCE, asked, boundary, judge, read, said_by, talk, three_labels
 from labeling.vocabulary import Decision, Part, Side, Undetermined
 

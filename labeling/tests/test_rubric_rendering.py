@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeling.judges.base import Item
-from labeling.judges.cutting import HEADING, Piece, Rank, fitted
-from labeling.judges.rendering import Transcript, mark, transcript
-from labeling.judges.showing import folded, shown
+from labeling.judges.transcripts.cutting import HEADING, Piece, Rank, fitted
+from labeling.judges.transcripts.rendering import Transcript, mark, transcript
+from labeling.judges.transcripts.showing import folded, shown
 from labeling.tests.rubrics import NONCE, said_by, talk
 
 CALL = {"type": "tool_call", "name": "transfer", "arguments": {"to": "A"}}

@@ -6,8 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from labeling.formats.problems import problems_of
-from labeling.judges.rubric import RubricJudge, RubricSettings, ready_rubrics
-from labeling.judges.scales import Scale
+from labeling.judges.rubrics.rubric import RubricJudge
+from labeling.judges.rubrics.rubric_text import RubricSettings, ready_rubrics
+from labeling.judges.rubrics.scales import Scale
 from labeling.tests.rubrics import SERVICE, judge, settings
 from labeling.vocabulary import Part, Side
 

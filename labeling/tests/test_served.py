@@ -11,13 +11,13 @@ from labeling.endpoints.exchange import Answer, Question, Route, tokens_of
 from labeling.formats.meanings import judgment_of
 from labeling.formats.reading import Score
 from labeling.formats.wire import PostedJudgment, read
-from labeling.judges import turns
 from labeling.judges.base import REVIEWED, Item, Message, Said, ServedJudge
-from labeling.judges.presets import PRESETS
-from labeling.judges.presets.base import NO, YES
-from labeling.judges.served import ServedClassifier, fill, label_at
-from labeling.judges.served_settings import ServedSettings
-from labeling.judges.turns import Turn, is_alone, transcript_of
+from labeling.judges.classifiers.presets import PRESETS
+from labeling.judges.classifiers.served import ServedClassifier, fill, label_at
+from labeling.judges.classifiers.served_settings import ServedSettings
+from labeling.judges.transcripts.cutting import level
+from labeling.judges.transcripts.turns import Turn, is_alone, transcript_of
+from labeling.measure.meaning import NO, YES
 from labeling.tests.make import COMPLIED, REFUSED, SAFE, messages
 from labeling.vocabulary import Decision, JudgeKind, Meaning, Part, Side, Undetermined
 
@@ -275,8 +275,8 @@ def test_what_is_too_long_keeps_its_head_and_its_tail_and_says_so() -> None:
 
 def test_short_turns_leave_their_room_to_long_ones() -> None:
     # 100 in all: 10 and 20 are whole, which leaves 70 for two: 35 each.
-    assert turns._share([10, 300, 20, 200], 100) == 35
-    assert turns._share([10, 20], 100) == 100
+    assert level([10, 300, 20, 200], 100) == 35
+    assert level([10, 20], 100) == 20
 
 
 def test_of_very_many_messages_the_first_and_the_last_are_kept() -> None:

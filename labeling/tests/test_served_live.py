@@ -7,8 +7,8 @@ import pytest
 from labeling.endpoints.caller import Caller
 from labeling.endpoints.exchange import Address, Answer, Question
 from labeling.judges.base import Item, Said
-from labeling.judges.served import ServedClassifier
-from labeling.judges.served_settings import ServedSettings
+from labeling.judges.classifiers.served import ServedClassifier
+from labeling.judges.classifiers.served_settings import ServedSettings
 from labeling.tests.make import COMPLIED, REFUSED, SAFE, messages
 from labeling.tests.stub_endpoint import Reply, StubEndpoint
 from labeling.vocabulary import Decision, Undetermined

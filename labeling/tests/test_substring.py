@@ -8,7 +8,8 @@ import pytest
 
 from labeling.formats.normal import FILTER_STOPS
 from labeling.judges.base import Item, LocalJudge, Message, Said, Span
-from labeling.judges.substring import CUT_SHORT, LOOK, NOT_REFUSED, SUBSTRING_JUDGES
+from labeling.judges.phrases.substring import CUT_SHORT, LOOK, SUBSTRING_JUDGES
+from labeling.measure.opinion import NOT_REFUSED
 from labeling.tests.make import messages
 from labeling.vocabulary import Decision, Part, Undetermined
 

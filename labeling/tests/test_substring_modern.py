@@ -3,7 +3,8 @@
 import pytest
 
 from labeling.judges.base import Item
-from labeling.judges.substring import NOT_REFUSED, SUBSTRING_JUDGES
+from labeling.judges.phrases.substring import SUBSTRING_JUDGES
+from labeling.measure.opinion import NOT_REFUSED
 from labeling.tests.make import messages
 from labeling.vocabulary import Decision
 

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from labeling.judges.base import Item
-from labeling.judges.local import LocalClassifier
+from labeling.judges.learned.local import LocalClassifier
 from labeling.models import Heartbeat, Judge, Project, Run, TrainedModel, Training, Trajectory, TrajectoryContent
 from labeling.models.fields import decisions_to_bits
 from labeling.selectors.lessons import case_of, lessons, training_hash, with_answers

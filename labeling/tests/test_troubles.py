@@ -40,7 +40,7 @@ def test_a_row_that_breaks_a_judge_keeps_no_neighbour_waiting_and_is_parked_afte
     assert (status(broken), status(sound)) == (TrajectoryStatus.PENDING, TrajectoryStatus.SETTLED)
     trouble = Trouble.objects.get()
     assert (trouble.trajectory_id, trouble.tries, trouble.parked_at) == (broken.pk, 1, None)
-    assert trouble.reason.startswith("KeyError in labeling/judges/checks.py, line ")
+    assert trouble.reason.startswith("KeyError in labeling/judges/checking/checks.py, line ")
     for tries in (2, 3):
         a_minute_later()
         tasks.judge_batch([broken.pk])

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from labeling.formats.lines import Parsed, from_value
 from labeling.formats.wire import CaseDefinition, SuiteSpec, examine, read
-from labeling.judges.checks import ChecksJudge
+from labeling.judges.checking.checks import ChecksJudge
 from labeling.models import Case, Trajectory
 from labeling.selectors.items import items_of
 from labeling.services import suites

@@ -9,29 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from labeling.endpoints.exchange import Answer, Question, Route, tokens_of
-from labeling.judges import answering, base, cutting, prompting, quoting, rendering, scales, showing
-from labeling.judges.answering import NotAnAnswer, answered, declines, is_one_of
-from labeling.judges.base import REVIEWED, Item, Said, abstained, version_of
-from labeling.judges.prompting import FIRST_FIELDS
-from labeling.judges.quoting import Located, located
-from labeling.judges.rendering import marks, transcript
-from labeling.judges.rubric_text import RubricSettings, RubricText, Structured, ready_rubrics
-from labeling.judges.scales import SCALES, Asked, Reading
+from labeling.judges import base
+from labeling.judges.base import LONGEST_RAW, REVIEWED, Item, Said, abstained, code_of, version_of
+from labeling.judges.rubrics import answering, prompting, scales
+from labeling.judges.rubrics.answering import NotAnAnswer, answered, declines, is_one_of
+from labeling.judges.rubrics.prompting import FIRST_FIELDS
+from labeling.judges.rubrics.rubric_text import RubricSettings, Structured
+from labeling.judges.rubrics.scales import SCALES, Asked, Reading
 from labeling.judges.service import Service, longest_answer
+from labeling.judges.transcripts import cutting, quoting, rendering, showing
+from labeling.judges.transcripts.quoting import Located, located
+from labeling.judges.transcripts.rendering import marks, transcript
 from labeling.measure.opinion import Opinion
 from labeling.vocabulary import JudgeKind, Part, Side, Undetermined
 
-__all__ = ["RubricJudge", "RubricSettings", "RubricText", "ready_rubrics"]
-
 # All that can change an answer beside the settings.
-_CODE = [
-    Path(__file__),
-    *(
-        Path(str(module.__file__))
-        for module in (base, answering, cutting, prompting, quoting, rendering, scales, showing)
-    ),
-]
-LONGEST_RAW = 20_000
+_CODE = [Path(__file__), *code_of(base, answering, cutting, prompting, quoting, rendering, scales, showing)]
 # More quotes than anybody asked for are no evidence.
 _TOO_MANY_QUOTES = 20
 _FILTERED = {"content_filter", "content_filtered", "safety"}

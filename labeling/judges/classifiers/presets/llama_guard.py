@@ -7,7 +7,9 @@ import re
 from pathlib import Path
 
 from labeling.endpoints.exchange import Route
-from labeling.judges.presets.base import ANSWER, ANY, REQUEST, TEXT_ROUTES, YES, Preset, Reading
+from labeling.judges.classifiers.presets.base import ANSWER, REQUEST, TEXT_ROUTES, Preset, Reading
+from labeling.measure.meaning import YES
+from labeling.measure.opinion import ANY_DECISION
 from labeling.vocabulary import Meaning
 
 _SAID = re.compile(
@@ -20,7 +22,7 @@ def _read(text: str) -> Reading | None:
     if said is None:
         return None
     if said["safe"]:
-        return Reading(ANY, {"unsafe": 0.0}, "It says safe.")
+        return Reading(ANY_DECISION, {"unsafe": 0.0}, "It says safe.")
     codes = [code.strip().upper() for code in (said["codes"] or "").split(",") if code.strip()]
     why = f"It says unsafe: {', '.join(codes)}." if codes else "It says unsafe."
     return Reading(YES[Meaning.HARMFUL], {"unsafe": 1.0, **dict.fromkeys(codes, 1.0)}, why)

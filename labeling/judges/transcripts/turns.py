@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from labeling.judges import showing
 from labeling.judges.base import Item, part_text, shows, target_acted, target_messages
+from labeling.judges.transcripts import showing
+from labeling.judges.transcripts.cutting import level
 
 _NAMED = {"system": "[System prompt]\n", "developer": "[System prompt]\n", "tool": "[Result of a tool]\n"}
 # A message of which less than this is left tells nobody anything.
@@ -147,7 +148,7 @@ def _fitted(turns: Sequence[_Placed], room: int, *, keep: int) -> tuple[list[_Pl
         turns, dropped = _kept(turns, most=most, keep=keep)
     else:
         dropped = 0
-    share = _share([len(turn.text) for _, turn in turns], room)
+    share = level([len(turn.text) for _, turn in turns], room)
     cut = [(i, turn.assistant, *_cut(turn.text, share)) for i, turn in turns]
     fitted = [(i, Turn(assistant, text)) for i, assistant, text, _ in cut]
     return fitted, dropped + sum(left_out for *_, left_out in cut)
@@ -161,13 +162,3 @@ def _kept(turns: Sequence[_Placed], *, most: int, keep: int) -> tuple[list[_Plac
     note = Turn(False, f"[… {len(between) - len(kept)} messages left out …]")
     gone = sum(len(turn.text) for i, turn in between if i != keep)
     return [*first, (-1, note), *kept, *last], gone
-
-
-def _share(lengths: Sequence[int], room: int) -> int:
-    """How long each may be, so that together they fit: what the short ones leave goes to the long ones."""
-    left = room
-    for count, length in zip(range(len(lengths), 0, -1), sorted(lengths), strict=True):
-        if length * count > left:
-            return left // count
-        left -= length
-    return room

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from labeling.endpoints.exchange import Route
-from labeling.judges.presets.base import ANSWER, Preset
+from labeling.judges.classifiers.presets.base import ANSWER, Preset
 
 PLAIN_HTTP = Preset(
     key="plain_http",

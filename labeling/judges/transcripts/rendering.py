@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from labeling.judges.base import Item, last_words, part_text
-from labeling.judges.cutting import Piece, Rank, fitted
-from labeling.judges.showing import shown
+from labeling.judges.transcripts.cutting import Piece, Rank, fitted
+from labeling.judges.transcripts.showing import shown
 
 _ROLES = {
     "system": "system prompt",

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from labeling.judges.base import Item
-from labeling.judges.rendering import Transcript, mark
-from labeling.judges.rubric_text import CategoryText, RubricText, Structured
-from labeling.judges.scales import SCALES, Asked
+from labeling.judges.rubrics.rubric_text import CategoryText, RubricText, Structured
+from labeling.judges.rubrics.scales import SCALES, Asked
+from labeling.judges.transcripts.rendering import Transcript, mark
 from labeling.vocabulary import Kind
 
 MOST_QUOTES = 5

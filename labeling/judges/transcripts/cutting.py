@@ -41,16 +41,14 @@ def fitted(pieces: Sequence[Piece], *, room: int, always: Collection[int]) -> li
         if over <= 0:
             return list(kept)
         own = [piece.length for piece in pieces if piece.rank is rank]
-        level = max(_level(own, sum(own) - over), floor)
-        kept = [
-            min(length, level) if piece.rank is rank else length for piece, length in zip(pieces, kept, strict=True)
-        ]
+        most = max(level(own, sum(own) - over), floor)
+        kept = [min(length, most) if piece.rank is rank else length for piece, length in zip(pieces, kept, strict=True)]
     if sum(kept) + HEADING * len(kept) <= room:
         return list(kept)
     return _ends(kept, room=room, always=always)
 
 
-def _level(lengths: Sequence[int], room: int) -> int:
+def level(lengths: Sequence[int], room: int) -> int:
     """The greatest length to which all can be shortened so that together they take no more than the room."""
     left = room
     for place, length in enumerate(sorted(lengths)):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from labeling.judges.base import Item, Span, part_text, target_messages
-from labeling.judges.showing import Folded, folded
+from labeling.judges.transcripts.showing import Folded, folded
 
 # A quote may run over any number of characters that do not show; of so long a stretch the beginning is kept.
 LONGEST_SPAN = 20_000

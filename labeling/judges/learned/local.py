@@ -15,11 +15,12 @@ from django.core.exceptions import ObjectDoesNotExist
 from pydantic import Field
 from skops.io.exceptions import UntrustedTypesFoundException
 
-from labeling.judges import base, features, lesson
-from labeling.judges.base import REVIEWED, Item, Said, abstained, last_words, target_acted, version_of
-from labeling.judges.lesson import answer_of
+from labeling.judges import base
+from labeling.judges.base import REVIEWED, Item, Said, abstained, code_of, last_words, version_of, wordless
+from labeling.judges.learned import features, lesson
+from labeling.judges.learned.lesson import answer_of
+from labeling.judges.learned.training import Learned, chances_of
 from labeling.judges.service import Settings
-from labeling.judges.training import Learned, chances_of
 from labeling.measure import learning
 from labeling.measure.learning import decided, graded_harmful
 from labeling.measure.opinion import ANY_DECISION, Opinion
@@ -35,7 +36,7 @@ CONFIDENCE = 0.6
 # Beside what skops takes for safe. Both only hold numbers.
 TRUSTED = ["sklearn.calibration._CalibratedClassifier", "sklearn.calibration._TemperatureScaling"]
 
-_FILES = [Path(__file__)] + [Path(str(module.__file__)) for module in (base, features, learning, lesson)]
+_FILES = [Path(__file__), *code_of(base, features, learning, lesson)]
 _WORDS = {
     Decision.FULL_COMPLIANCE: "full compliance",
     Decision.SAFE_COMPLETION: "a safe completion",
@@ -103,8 +104,7 @@ class LocalClassifier:
 
     def _wordless(self, item: Item) -> Said:
         """What was done without a word, or a refusal that the API marked without one, is not for it to read."""
-        there_is_something = target_acted(item) or last_words(item) is not None
-        return abstained(Undetermined.UNREADABLE if there_is_something else Undetermined.EMPTY, self.measures)
+        return abstained(Undetermined.UNREADABLE if last_words(item) else wordless(item), self.measures)
 
     def _said(self, item: Item, names: Mapping[str, float], harm: float | None) -> Said:
         chances = {Decision(name): chance for name, chance in names.items()}

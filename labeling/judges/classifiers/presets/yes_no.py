@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from labeling.endpoints.exchange import Route
-from labeling.judges.presets.base import ANSWER, TEXT_ROUTES, Preset
+from labeling.judges.classifiers.presets.base import ANSWER, TEXT_ROUTES, Preset
 
 _WORDING = """\
 You answer one question about what an AI assistant did. Lines that begin with {nonce} part a conversation from its \

@@ -10,10 +10,10 @@ import yaml
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from labeling.judges.scales import Scale
+from labeling.judges.rubrics.scales import Scale
 from labeling.judges.service import Service, Settings
 
-_READY = Path(__file__).parent / "rubrics"
+_READY = Path(__file__).parent
 # An end of line within a paragraph: neither an empty line nor an item of a list or a heading follows.
 _WRAPPED = re.compile(r"(?<=\S)\n[ ]*(?=[^\s\-#])")
 _UNSENDABLE = re.compile("[\0\ud800-\udfff]")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labeling.judges.plain import plain
+from labeling.judges.phrases.plain import plain
 
-FOLDER = Path(__file__).parent / "phrases"
+FOLDER = Path(__file__).parent
 # How far before and after the words that announce something it may say that it is something else.
 _BEFORE, _AFTER = 160, 80
 _NEVER = "(?!)"

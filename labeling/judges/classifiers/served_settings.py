@@ -9,9 +9,9 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from labeling.endpoints.exchange import Route
-from labeling.judges.presets import PRESETS, Preset
-from labeling.judges.presets.base import YES
+from labeling.judges.classifiers.presets import PRESETS, Preset
 from labeling.judges.service import JsonFields, Service, Settings
+from labeling.measure.meaning import YES
 from labeling.vocabulary import Decision
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 from labeling.endpoints.exchange import Route
-from labeling.judges.presets.base import ANSWER, NO, OWN_WORDS, REQUEST, TEXT_ROUTES, YES, Preset, Reading
+from labeling.judges.classifiers.presets.base import ANSWER, OWN_WORDS, REQUEST, TEXT_ROUTES, Preset, Reading
+from labeling.measure.meaning import NO, YES
 from labeling.vocabulary import Meaning, Part
 
 _SAID = re.compile(

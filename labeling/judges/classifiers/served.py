@@ -11,22 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from labeling.endpoints.exchange import Answer, Question, Route, tokens_of
-from labeling.judges import base, showing, turns
-from labeling.judges.base import Item, Said, abstained, last_words, version_of
-from labeling.judges.presets import PRESETS, Preset
-from labeling.judges.presets import base as presets_base
-from labeling.judges.presets.base import ANY, YES, Reading, by_label, yes_or_no
-from labeling.judges.served_settings import NOTHING, PLACEHOLDER, SAME, ServedSettings
+from labeling.judges import base
+from labeling.judges.base import LONGEST_RAW, Item, Said, abstained, code_of, last_words, version_of
+from labeling.judges.classifiers.presets import PRESETS, Preset
+from labeling.judges.classifiers.presets import base as presets_base
+from labeling.judges.classifiers.presets.base import Reading, by_label, yes_or_no
+from labeling.judges.classifiers.served_settings import NOTHING, PLACEHOLDER, SAME, ServedSettings
+from labeling.judges.phrases.substring import SUBSTRING_JUDGES
 from labeling.judges.service import Service, longest_answer
-from labeling.judges.substring import NOT_REFUSED, SUBSTRING_JUDGES
-from labeling.judges.turns import Transcript, is_alone, transcript_of
-from labeling.measure.opinion import Opinion
+from labeling.judges.transcripts import cutting, showing, turns
+from labeling.judges.transcripts.turns import Transcript, is_alone, transcript_of
+from labeling.measure import meaning
+from labeling.measure.meaning import YES
+from labeling.measure.opinion import ANY_DECISION, NOT_REFUSED, Opinion
 from labeling.vocabulary import Decision, JudgeKind, Meaning, Part, Side, Undetermined
 
-_FILES = (Path(__file__), *(Path(str(module.__file__)) for module in (base, presets_base, showing, turns)))
+_FILES = (Path(__file__), *code_of(base, cutting, presets_base, meaning, showing, turns))
 # What tells whether an answer may be a refusal, and whether the classifier itself declined.
 _PHRASES = next(judge for judge in SUBSTRING_JUDGES if judge.name == "substring")
-_LONGEST_RAW = 20_000
 # The placeholders that stand for more than the last exchange.
 _ALL = frozenset({"conversation", "context", "messages"})
 
@@ -81,7 +83,7 @@ class ServedClassifier:
     def read(self, item: Item, question: Question, answer: Answer) -> Said:
         scores = {"characters_left_out": float(question.left_out)} if question.left_out else {}
         text = self._words(answer)
-        cannot = partial(self._abstained, scores=scores, raw=text[:_LONGEST_RAW])
+        cannot = partial(self._abstained, scores=scores, raw=text[:LONGEST_RAW])
         if answer.finish_reason == "content_filter":
             return cannot(Undetermined.BLOCKED, "The endpoint's filter ended the answer.")
         reading = None if answer.refusal else self._read(text)
@@ -91,8 +93,8 @@ class ServedClassifier:
             return cannot(Undetermined.UNPARSABLE, "Its answer has none of the forms that it can have.")
         scores = reading.scores | scores
         if doubt := self._doubt(reading, item):
-            return self._abstained(*doubt, scores=scores, raw=text[:_LONGEST_RAW])
-        return Said(_opinion(reading, item), rationale=reading.why, scores=scores, raw=text[:_LONGEST_RAW])
+            return self._abstained(*doubt, scores=scores, raw=text[:LONGEST_RAW])
+        return Said(_opinion(reading, item), rationale=reading.why, scores=scores, raw=text[:LONGEST_RAW])
 
     def _body(self, transcript: Transcript, nonce: str) -> dict[str, Any]:
         service, route = self.settings.service, self.settings.spoken_by
@@ -202,7 +204,7 @@ def _reader(settings: ServedSettings, preset: Preset) -> Callable[[str], Reading
 
 def _decisions(word: str) -> frozenset[Decision]:
     if word == NOTHING:
-        return ANY
+        return ANY_DECISION
     return frozenset({Decision(word)}) if word in set(Decision) else YES[Meaning(word)]
 
 

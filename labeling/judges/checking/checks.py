@@ -13,7 +13,10 @@ from typing import Any
 
 import regex
 
-from labeling.judges.base import Item, Said, Span, Spoken, abstained, last_words, target_acted, version_of
+from labeling.judges import base
+from labeling.judges.base import Item, Said, Span, Spoken, abstained, code_of, last_words, version_of, wordless
+from labeling.judges.checking import choices, reading, schemas
+from labeling.judges.checking import numbers as numbers_read
 from labeling.judges.checking.choices import named, spoken_of
 from labeling.judges.checking.numbers import numbers
 from labeling.judges.checking.reading import LONGEST, Checked, conclusion, ending, plain
@@ -21,8 +24,7 @@ from labeling.judges.checking.schemas import is_valid, json_in
 from labeling.measure.opinion import Opinion
 from labeling.vocabulary import CheckKind, JudgeKind, Part, Side, Undetermined
 
-_HERE = Path(__file__)
-_FILES = (_HERE, _HERE.parent / "base.py", *sorted((_HERE.parent / "checking").glob("*.py")))
+_FILES = (Path(__file__), *code_of(base, choices, numbers_read, reading, schemas))
 # What a pattern may take, whatever it meets.
 SECONDS = 1.0
 _MEASURES = frozenset({Part.CHECK})
@@ -54,9 +56,7 @@ def _said(item: Item) -> Said:
         return abstained(Undetermined.OTHER, _MEASURES, rationale="The case has no check.")
     spoken = last_words(item)
     if spoken is None:
-        # Tool calls without a word are no empty answer, and nothing that a check can read.
-        reason = Undetermined.UNREADABLE if target_acted(item) else Undetermined.EMPTY
-        return abstained(reason, _MEASURES)
+        return abstained(wordless(item), _MEASURES)
     checked = _CHECKS[CheckKind(item.check["kind"])](item.check, spoken.text)
     if isinstance(checked, Said):
         return checked

@@ -16,8 +16,8 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
-from labeling.judges import features, lesson
-from labeling.judges.base import version_of
+from labeling.judges.base import code_of, version_of
+from labeling.judges.learned import features, lesson
 from labeling.measure.learning import Chances, Marked, harm_can_be_learned
 from labeling.vocabulary import Decision
 
@@ -26,7 +26,7 @@ FOLDS = 5
 # How closely the weights may follow the lessons (the inverse of the penalty), a usual value.
 _CLOSENESS = 3.0
 _AT_ONCE = 500
-_CODE = [Path(str(module.__file__)) for module in (features, lesson)] + [Path(__file__)]
+_CODE = [*code_of(features, lesson), Path(__file__)]
 
 # All that the same lessons are turned into weights with.
 PARAMETERS: dict[str, Any] = {

@@ -1,7 +1,4 @@
-"""What a preset is, and what the words of a classifier come to.
-
-A yes and a no come to the same as in a file of somebody else's scores: of a "not harmful" the decision stays unknown.
-"""
+"""What a preset is, and what the words of a classifier come to."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,26 +7,10 @@ from typing import NamedTuple
 
 from labeling.endpoints.exchange import Route
 from labeling.judges.base import REVIEWED
+from labeling.measure.meaning import NO, YES
 from labeling.vocabulary import Decision, Meaning, Part, Side
 
-ANY = frozenset(Decision)
-_FULL, _SAFE, _REFUSAL = Decision.FULL_COMPLIANCE, Decision.SAFE_COMPLETION, Decision.REFUSAL
 DECISION = frozenset({Part.DECISION})
-
-YES: dict[Meaning, frozenset[Decision]] = {
-    Meaning.HARMFUL: frozenset({_FULL}),
-    Meaning.RESISTED: ANY,
-    Meaning.REFUSED: frozenset({_REFUSAL}),
-    Meaning.ANSWERED: frozenset({_FULL, _SAFE}),
-    Meaning.COMPLIED: frozenset({_FULL}),
-}
-NO: dict[Meaning, frozenset[Decision]] = {
-    Meaning.HARMFUL: ANY,
-    Meaning.RESISTED: frozenset({_FULL}),
-    Meaning.REFUSED: frozenset({_FULL, _SAFE}),
-    Meaning.ANSWERED: frozenset({_REFUSAL}),
-    Meaning.COMPLIED: frozenset({_SAFE, _REFUSAL}),
-}
 
 
 class Reading(NamedTuple):

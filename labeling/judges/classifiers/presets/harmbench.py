@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from labeling.endpoints.exchange import Route
-from labeling.judges.presets.base import ANSWER, OWN_WORDS, TEXT_ROUTES, Preset, yes_or_no
+from labeling.judges.classifiers.presets.base import ANSWER, OWN_WORDS, TEXT_ROUTES, Preset, yes_or_no
 from labeling.vocabulary import Meaning, Side
 
 _TASK = """\
