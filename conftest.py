@@ -13,6 +13,7 @@ import pytest
 from django.conf import settings
 from django.db import connections
 
+from labeling.limits import redis_limits
 from litmus_site.celery import app
 from litmus_site.tests.chromium import find_chromium
 
@@ -21,6 +22,24 @@ if TYPE_CHECKING:
     from pytest_django.live_server_helper import LiveServer
 
     from litmus_site.tests.worker import WorkerProcess
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--only-with-rows", action="store_true", help="leave out what needs neither database nor Redis")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The second time round, on PostgreSQL and Redis, what is pure has run already."""
+    if not config.getoption("--only-with-rows"):
+        return
+    pure = [item for item in items if not _needs_a_service(item)]
+    config.hook.pytest_deselected(items=pure)
+    items[:] = [item for item in items if _needs_a_service(item)]
+
+
+def _needs_a_service(item: pytest.Item) -> bool:
+    marked = item.get_closest_marker("django_db") or item.get_closest_marker("redis")
+    return bool(marked) or not {"db", "transactional_db"}.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -36,6 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not settings.REDIS_URL:
         # Doorbells of tests ring nowhere, least of all in the developer's own data folder.
         app.conf.update(broker_url="memory://", broker_transport_options={})
+    # Processes that test side by side have databases of their own, and one Redis.
+    redis_limits.PREFIX = f"litmus-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}-{os.getpid()}"
     if settings.DATABASE_URL:
         # Two checkouts on one machine test side by side.
         checkout = hashlib.sha256(str(settings.BASE_DIR).encode()).hexdigest()[:8]

@@ -13,6 +13,9 @@ from redis.retry import Retry
 
 from labeling.limits.base import AHEAD, FURTHEST, LimitsUnavailable, Pace
 
+# Of our keys in a Redis that others may use too.
+PREFIX = "litmus"
+
 _NOW = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
@@ -87,11 +90,11 @@ class RedisLimits:
 
 
 def _rate(key: str) -> str:
-    return f"litmus:rate:{key}"
+    return f"{PREFIX}:rate:{key}"
 
 
 def _slots(key: str) -> str:
-    return f"litmus:slots:{key}"
+    return f"{PREFIX}:slots:{key}"
 
 
 @contextmanager

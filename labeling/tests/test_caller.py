@@ -219,7 +219,7 @@ def test_an_answer_that_was_stopped_by_a_filter_says_so() -> None:
         Reply(document={"object": "error", "message": "no"}),
         Reply(document=[1]),
         Reply(document={"choices": [{"message": {"content": "x" * 3_000_000}}]}),
-        Reply(raw=gzip.compress(b"{\"choices\": []}", mtime=0), headers={"Content-Encoding": "gzip"}),
+        Reply(raw=gzip.compress(b'{"choices": []}', mtime=0), headers={"Content-Encoding": "gzip"}),
     ],
     ids=range(11),
 )
