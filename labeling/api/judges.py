@@ -1,7 +1,7 @@
 """/api/v1/judges/: who judges, new judges and versions, how hard they may be worked, and judging again."""
 
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from pydantic import Field
@@ -15,15 +15,16 @@ from labeling.api.edge import PROJECT, ApiView, answered, responses
 from labeling.api.scope import Caller, caller, caller_on_judge
 from labeling.errors import DomainError, NotAllowed
 from labeling.formats.problems import Problem, refusal
-from labeling.formats.scalars import FromOne, JsonObject, Name100, Text
+from labeling.formats.scalars import JsonObject, Name100, Text
 from labeling.formats.wire import WORD, Wire, read
 from labeling.selectors.judges import judge_in, judges_of
 from labeling.selectors.naming import run_in
 from labeling.services import judges, rejudging
 from labeling.vocabulary import JudgeKind, Role
 
-_SMALL = Annotated[int, Field(ge=1, le=1000)]
-_DOLLARS = Annotated[float, Field(ge=0, lt=100_000)]
+
+def _at_least(least: int, name: str) -> Any:
+    return Field(ge=least, le=judges.MOST[name])
 
 
 class JudgeBody(Wire):
@@ -43,13 +44,13 @@ class JudgeBody(Wire):
 class WorkingBody(Wire):
     """How hard it may be worked. Prices are US dollars a million tokens, the ceiling is for each run."""
 
-    concurrency: _SMALL = 16
-    requests_per_minute: FromOne | None = None
-    tokens_per_minute: FromOne | None = None
-    timeout_seconds: _SMALL = 60
-    input_usd: _DOLLARS | None = None
-    output_usd: _DOLLARS | None = None
-    ceiling_usd: _DOLLARS | None = None
+    concurrency: Annotated[int, _at_least(1, "concurrency")] = 16
+    requests_per_minute: Annotated[int, _at_least(1, "requests_per_minute")] | None = None
+    tokens_per_minute: Annotated[int, _at_least(1, "tokens_per_minute")] | None = None
+    timeout_seconds: Annotated[int, _at_least(1, "timeout_seconds")] = 60
+    input_usd: Annotated[float, _at_least(0, "input_usd")] | None = None
+    output_usd: Annotated[float, _at_least(0, "output_usd")] | None = None
+    ceiling_usd: Annotated[float, _at_least(0, "ceiling_usd")] | None = None
 
     def working(self) -> judges.Working:
         return judges.Working(

@@ -6,34 +6,36 @@ from typing import NamedTuple
 
 from labeling.errors import DomainError
 from labeling.models import JudgeService
-from labeling.services.judges import Working
+from labeling.services.judges import MOST, Working
 
 
 class Limit(NamedTuple):
-    """A number from least to most; places: so many digits after the point. may_be_empty: then there is no limit."""
+    """A number from least to the most there may be; places: digits after the point. may_be_empty: then no limit."""
 
     name: str
     label: str
     hint: str
     least: int
-    most: int
     places: int = 0
     may_be_empty: bool = True
 
+    @property
+    def most(self) -> int:
+        return MOST[self.name]
+
 
 LIMITS = (
-    Limit("concurrency", "Calls at once", "Of this version, by all workers together.", 1, 1_000, may_be_empty=False),
-    Limit("timeout_seconds", "Seconds to wait for an answer", "", 1, 600, may_be_empty=False),
-    Limit("requests_per_minute", "Calls a minute", "Empty: as many as the endpoint takes.", 1, 1_000_000),
-    Limit("tokens_per_minute", "Tokens a minute", "Both ways together. Empty: no limit.", 1, 1_000_000_000),
-    Limit("input_usd", "US $ for a million tokens in", "As in 0.15. Empty: not known.", 0, 99_999, places=6),
-    Limit("output_usd", "US $ for a million tokens out", "As in 0.6. Empty: not known.", 0, 99_999, places=6),
+    Limit("concurrency", "Calls at once", "Of this version, by all workers together.", 1, may_be_empty=False),
+    Limit("timeout_seconds", "Seconds to wait for an answer", "", 1, may_be_empty=False),
+    Limit("requests_per_minute", "Calls a minute", "Empty: as many as the endpoint takes.", 1),
+    Limit("tokens_per_minute", "Tokens a minute", "Both ways together. Empty: no limit.", 1),
+    Limit("input_usd", "US $ for a million tokens in", "As in 0.15. Empty: not known.", 0, places=6),
+    Limit("output_usd", "US $ for a million tokens out", "As in 0.6. Empty: not known.", 0, places=6),
     Limit(
         "ceiling_usd",
         "Ceiling for each run, in US $",
         "Needs both prices. What is owed beyond it is undetermined for good: over budget. Empty: no ceiling.",
         0,
-        9_999_999,
         places=2,
     ),
 )

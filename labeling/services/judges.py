@@ -42,6 +42,18 @@ class Working(NamedTuple):
     ceiling_usd: Decimal | None
 
 
+# The most that each of these may be, on the page and over the API alike.
+MOST = {
+    "concurrency": 1_000,
+    "requests_per_minute": 1_000_000,
+    "tokens_per_minute": 1_000_000_000,
+    "timeout_seconds": 600,
+    "input_usd": 99_999,
+    "output_usd": 99_999,
+    "ceiling_usd": 99_999,
+}
+
+
 def working_of(judge: Judge) -> Working:
     """How hard it may be worked now."""
     service = JudgeService.objects.filter(judge=judge).first() or JudgeService()

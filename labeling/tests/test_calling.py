@@ -331,16 +331,17 @@ def test_what_is_given_up_is_undetermined_and_says_by_whom_and_why() -> None:
     # One that a worker has now comes back by itself.
     held = JudgeCall.objects.order_by("pk")[1]
     JudgeCall.objects.filter(pk=held.pk).update(claim=uuid.uuid4(), ready_at=timezone.now() + timedelta(seconds=60))
-    assert parking.give_up(judge=judge, by=lead, why="The house is closed.", run=run) == 1
-    judgment = Judgment.objects.get()
+    assert parking.give_up(judge=judge, by=lead, why="The house is closed.") == 2
+    judgment, elsewhere = Judgment.objects.order_by("trajectory")
+    assert (elsewhere.trajectory.run, elsewhere.rationale) == (other, "Given up by ada: The house is closed.")
     assert judgment.rationale == "Given up by ada: The house is closed.\nKeyError in labeling/x.py, line 1"
     assert (judgment.undetermined, judgment.decisions, judgment.harm_grade) == ("other", 7, None)
     call.trajectory.refresh_from_db()
     assert (call.trajectory.status, call.trajectory.label_error) == (TrajectoryStatus.NEEDS_AUDIT, None)
-    assert set(JudgeCall.objects.values_list("trajectory__run", flat=True)) == {run.pk, other.pk}
+    assert [each.pk for each in JudgeCall.objects.all()] == [held.pk]
     # Once the claim has lapsed, it is nobody's.
     JudgeCall.objects.update(ready_at=timezone.now())
-    assert parking.give_up(judge=judge, by=None, why="Closed.") == 2
+    assert parking.give_up(judge=judge, by=None, why="Closed.") == 1
     assert not JudgeCall.objects.exists()
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from labeling.errors import DomainError
 from labeling.judges.base import abstained
-from labeling.models import Judge, JudgeCall, JudgeService, Judgment, Run
+from labeling.models import Judge, JudgeCall, JudgeService, Judgment
 from labeling.selectors.stored import chunked
 from labeling.services import judging
 from labeling.services.calling import claims
@@ -53,23 +53,21 @@ def try_again(*, judge: Judge) -> int:
     return parked.update(parked_at=None, tries=0, ready_at=timezone.now(), claim=None)
 
 
-def give_up(*, judge: Judge, by: User | None, why: str, run: Run | None = None) -> int:
+def give_up(*, judge: Judge, by: User | None, why: str) -> int:
     """A person says that what this judge owes is not worth waiting for: it is undetermined, and says who and why."""
     why = " ".join(why.split())
     if not why or len(why) > LONGEST_WHY:
         sentence = f"Say why in at most {LONGEST_WHY} characters: it is kept with each of these judgments."
         raise DomainError(sentence, field="why")
-    ids = _give_up(judge=judge, by=by, why=why, run=run)
+    ids = _give_up(judge=judge, by=by, why=why)
     for chunk in chunked(ids):
         judging.route_trajectories(trajectory_ids=judging.nothing_owed(chunk))
     return len(ids)
 
 
 @transaction.atomic(durable=True)
-def _give_up(*, judge: Judge, by: User | None, why: str, run: Run | None) -> Sequence[int]:
+def _give_up(*, judge: Judge, by: User | None, why: str) -> Sequence[int]:
     owed = JudgeCall.objects.filter(claims.in_nobodys_hands(), judge=judge)
-    if run is not None:
-        owed = owed.filter(trajectory__run=run)
     calls = list(owed.select_for_update(of=("self",)).order_by("pk"))
     measures = frozenset(Part(part) for part in judge.measures or ())
     who = by.get_username() if by is not None else "a lead"
